@@ -1,0 +1,1 @@
+"""Talking HTTP: the client, server-sent events, and when to try again."""

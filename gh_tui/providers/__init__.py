@@ -1,0 +1,1 @@
+"""Model servers behind one protocol."""
