@@ -1,0 +1,1 @@
+"""The one vocabulary of a session, its wire format, the bus that carries it, and its fold."""

@@ -1,0 +1,116 @@
+"""The bus: numbers events, has them recorded, then tells every subscriber in order.
+
+Publishing a durable event returns only when the journal has written it, so whoever sees an
+event may rely on its being on disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterable
+from typing import Protocol
+
+from gh_tui.clock import Clock, timestamp
+from gh_tui.events.envelope import Envelope
+from gh_tui.events.types import Event, ReplyDelta
+
+Subscriber = Callable[[Envelope], None]
+
+
+class Journal(Protocol):
+    """Where durable events go before anyone is told of them."""
+
+    async def append(self, envelope: Envelope) -> None:
+        """Return when the record is written."""
+        ...
+
+
+class Subscription:
+    """A queue of its own for one slow reader: nothing is lost and nobody waits for it."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[Envelope] = deque()
+        self._changed = asyncio.Event()
+        self._closed = False
+
+    @property
+    def behind(self) -> int:
+        """How many envelopes wait to be read."""
+        return len(self._waiting)
+
+    def put(self, envelope: Envelope) -> None:
+        """Add one envelope at the end."""
+        self._waiting.append(envelope)
+        self._changed.set()
+
+    def close(self) -> None:
+        """Let the reader finish what waits, then end its loop."""
+        self._closed = True
+        self._changed.set()
+
+    async def __aiter__(self) -> AsyncIterator[Envelope]:
+        while True:
+            while self._waiting:
+                yield self._waiting.popleft()
+            if self._closed:
+                return
+            self._changed.clear()
+            await self._changed.wait()
+
+
+class EventBus:
+    """The ordered stream of one session's events."""
+
+    def __init__(
+        self, session: str, clock: Clock, journal: Journal | None = None, next_seq: int = 1
+    ) -> None:
+        self.session = session
+        self._clock = clock
+        self._journal = journal
+        self._next_seq = next_seq
+        self._subscribers: list[Subscriber] = []
+        self._order = asyncio.Lock()
+        self.failures: list[Exception] = []
+        """What subscribers raised; a broken subscriber never stops the engine."""
+
+    def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
+        """Call `subscriber` for each event, in order, on the event loop; returns its remover."""
+        self._subscribers.append(subscriber)
+        return lambda: self._subscribers.remove(subscriber)
+
+    def open_subscription(self) -> Subscription:
+        """A queue for a reader with a pace of its own."""
+        subscription = Subscription()
+        self.subscribe(subscription.put)
+        return subscription
+
+    async def publish(self, event: Event) -> Envelope:
+        """Number, record and announce one event.
+
+        Raises:
+            RecordingError: if the journal could not write it; then nobody was told.
+        """
+        if isinstance(event, ReplyDelta):
+            envelope = Envelope(None, timestamp(self._clock.now()), self.session, event)
+            self._announce(envelope)
+            return envelope
+        async with self._order:
+            envelope = Envelope(self._next_seq, timestamp(self._clock.now()), self.session, event)
+            if self._journal is not None:
+                await self._journal.append(envelope)
+            self._next_seq += 1
+            self._announce(envelope)
+        return envelope
+
+    async def publish_all(self, events: Iterable[Event]) -> None:
+        """Publish several events, one after the other."""
+        for event in events:
+            await self.publish(event)
+
+    def _announce(self, envelope: Envelope) -> None:
+        for subscriber in tuple(self._subscribers):
+            try:
+                subscriber(envelope)
+            except Exception as error:  # the engine outlives any reader
+                self.failures.append(error)
