@@ -14,7 +14,6 @@ import typing
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, Union
 
-from gh_tui.events import types as vocabulary
 from gh_tui.events.envelope import FORMAT_VERSION, Envelope
 from gh_tui.events.types import Event, SupplementaryInputReceived, UnknownEvent
 
@@ -134,7 +133,7 @@ def _read_event(name: str, fields: dict[str, Any]) -> Event:
 
 @functools.cache
 def _object_reader(kind: type) -> Reader:
-    hints = typing.get_type_hints(kind, vars(vocabulary))
+    hints = typing.get_type_hints(kind)
     readers = {item.name: _reader(hints[item.name]) for item in dataclasses.fields(kind)}
     required = {
         item.name

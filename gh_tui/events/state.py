@@ -1,0 +1,399 @@
+"""SessionState: what a session looks like after its events, as a deterministic fold.
+
+The fold reads nothing but the envelopes, so a replay reaches the same state as the live run.
+`apply` works in place and costs constant time per event (for `RequestSent`, the length of its
+manifest); copy the state first to keep an earlier one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal, assert_never
+
+from gh_tui.events import types as ev
+from gh_tui.events.codec import plain
+from gh_tui.events.envelope import Envelope
+from gh_tui.events.values import Fidelity, Outcome, Role, Task, ToolCall
+
+SupplementStatus = Literal["pending", "taken", "injected", "returned"]
+ToolStatus = Literal["waiting", "running", "done", "failed", "denied"]
+
+
+@dataclass(slots=True)
+class TurnState:
+    """One entry of the timeline."""
+
+    iri: str
+    role: Role
+    text: str
+    summary: str
+    tokens: int
+    time: str
+    is_supplement: bool = False
+    standing: bool = False
+    pinned: bool = False
+    fidelity: Fidelity = "full"
+    relevance_score: float | None = None
+    global_sim: float | None = None
+    local_sim: float | None = None
+    basis: str = ""
+    class_: str | None = None
+    calls: tuple[ToolCall, ...] = ()
+    call_id: str | None = None
+    name: str | None = None
+    last_change: ev.TurnFidelityChanged | None = None
+    """Why it is at its present fidelity."""
+
+
+@dataclass(slots=True)
+class SupplementState:
+    """The receipt of one supplement."""
+
+    id: str
+    text: str
+    time: str
+    status: SupplementStatus = "pending"
+    iri: str | None = None
+    cycle: int | None = None
+    request: int | None = None
+    """The request that first carried it."""
+    last_request: int | None = None
+    """The latest request that carried it."""
+    kept_through: int | None = None
+    """The latest pass that it came through."""
+    relevance_score: float | None = None
+    basis: str = ""
+    class_: str | None = None
+    suggested: str | None = None
+    deferred: str | None = None
+    returned: str | None = None
+
+
+@dataclass(slots=True)
+class ToolState:
+    """One tool call from request to result."""
+
+    call: str
+    name: str
+    arguments: dict[str, Any]
+    status: ToolStatus
+    preview: str = ""
+    iri: str | None = None
+    error: str | None = None
+
+
+@dataclass(slots=True)
+class PassState:
+    """One pass: what it was asked to do and what it did."""
+
+    pass_: int
+    trigger: str
+    policy: str
+    budget: int
+    tokens_before: int
+    tokens_after: int | None = None
+    prefix_kept: int | None = None
+    changes: list[ev.TurnFidelityChanged] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class SessionState:
+    """Everything the screen shows, built by `apply` from envelopes alone."""
+
+    session: str = ""
+    seq: int = 0
+    started: ev.SessionStarted | None = None
+    task: Task | None = None
+    turns: dict[str, TurnState] = field(default_factory=dict)
+    """By IRI, in the order in which they entered L1."""
+    queued: dict[str, str] = field(default_factory=dict)
+    """Accepted inputs that are not yet turns: IRI to text."""
+    supplements: dict[str, SupplementState] = field(default_factory=dict)
+    tools: dict[str, ToolState] = field(default_factory=dict)
+    passes: dict[int, PassState] = field(default_factory=dict)
+    request: ev.RequestSent | None = None
+    usage: dict[str, int] | None = None
+    cycle: int = 0
+    running: bool = False
+    """A task runs: from the first cycle to `TaskFinished`."""
+    replying: int | None = None
+    """The request whose reply is streaming."""
+    reply_text: str = ""
+    reply_reasoning: str = ""
+    partial: str | None = None
+    """The text of the latest reply that was not complete."""
+    failure: ev.ProviderFailed | None = None
+    shifts: list[ev.TopicShiftDetected] = field(default_factory=list)
+    provisional: str | None = None
+    truncation: ev.TruncationSuspected | None = None
+    notices: list[ev.Notice] = field(default_factory=list)
+    outcome: Outcome | None = None
+    answer: str = ""
+    ended: bool = False
+    unknown: int = 0
+    """How many records were of kinds that this version does not know."""
+
+    @property
+    def pending(self) -> list[SupplementState]:
+        """Supplements that no request has carried yet, in order."""
+        return [s for s in self.supplements.values() if s.status in ("pending", "taken")]
+
+    def apply(self, envelope: Envelope) -> None:
+        """Take in one event."""
+        self.session = envelope.session
+        if envelope.seq is not None:
+            self.seq = envelope.seq
+        match envelope.event:
+            case (
+                ev.SupplementaryInputReceived()
+                | ev.SupplementScored()
+                | ev.SupplementInjected()
+                | ev.SupplementDeferred()
+                | ev.SupplementReturned()
+            ) as event:
+                self._on_supplement(event, envelope.time)
+            case (
+                ev.TurnAdded()
+                | ev.TurnScored()
+                | ev.TurnPinned()
+                | ev.TurnUnpinned()
+                | ev.TurnFidelityChanged()
+                | ev.PassStarted()
+                | ev.PassFinished()
+            ) as event:
+                self._on_memory(event, envelope.time)
+            case (
+                ev.CycleStarted()
+                | ev.RequestSent()
+                | ev.ReplyDelta()
+                | ev.ReplyProgress()
+                | ev.ReplyFinished()
+                | ev.ProviderFailed()
+                | ev.TruncationSuspected()
+            ) as event:
+                self._on_request(event)
+            case ev.ToolRequested() | ev.ToolApproval() | ev.ToolFinished() as event:
+                self._on_tool(event)
+            case _ as event:
+                self._on_session(event)
+
+    def _on_supplement(
+        self,
+        event: ev.SupplementaryInputReceived
+        | ev.SupplementScored
+        | ev.SupplementInjected
+        | ev.SupplementDeferred
+        | ev.SupplementReturned,
+        time: str,
+    ) -> None:
+        if isinstance(event, ev.SupplementaryInputReceived):
+            self.supplements[event.id] = SupplementState(event.id, event.text, time)
+            return
+        entry = self.supplements.get(event.id)
+        if entry is None:  # its line in the recording is damaged
+            return
+        match event:
+            case ev.SupplementScored():
+                entry.relevance_score, entry.basis = event.relevance_score, event.basis
+            case ev.SupplementInjected():
+                entry.status, entry.cycle, entry.request = "injected", event.cycle, event.request
+                entry.last_request, entry.deferred = event.request, None
+            case ev.SupplementDeferred():
+                entry.deferred = event.reason
+            case ev.SupplementReturned():
+                entry.status, entry.returned = "returned", event.reason
+            case _:
+                assert_never(event)
+
+    def _on_memory(
+        self,
+        event: ev.TurnAdded
+        | ev.TurnScored
+        | ev.TurnPinned
+        | ev.TurnUnpinned
+        | ev.TurnFidelityChanged
+        | ev.PassStarted
+        | ev.PassFinished,
+        time: str,
+    ) -> None:
+        match event:
+            case ev.TurnAdded():
+                self._add_turn(event, time)
+            case ev.PassStarted():
+                self.passes[event.pass_] = PassState(
+                    event.pass_, event.trigger, event.policy, event.budget, event.tokens_before
+                )
+            case ev.PassFinished():
+                self._finish_pass(event)
+            case _:
+                self._change_turn(event)
+
+    def _add_turn(self, event: ev.TurnAdded, time: str) -> None:
+        turn = TurnState(
+            event.iri,
+            event.role,
+            event.text,
+            event.summary,
+            event.tokens,
+            time,
+            is_supplement=event.is_supplement,
+            standing=event.standing,
+            calls=event.calls,
+            call_id=event.call_id,
+            name=event.name,
+        )
+        self.turns[event.iri] = turn
+        self.queued.pop(event.iri, None)
+        entry = self.supplements.get(event.supplement or "")
+        if entry is not None:
+            entry.status, entry.iri = "taken", event.iri
+            turn.class_ = entry.class_
+
+    def _change_turn(
+        self, event: ev.TurnScored | ev.TurnPinned | ev.TurnUnpinned | ev.TurnFidelityChanged
+    ) -> None:
+        turn = self.turns.get(event.iri)
+        if turn is None:
+            return
+        match event:
+            case ev.TurnScored():
+                turn.relevance_score, turn.basis = event.relevance_score, event.basis
+                turn.global_sim, turn.local_sim = event.global_sim, event.local_sim
+            case ev.TurnPinned():
+                turn.pinned = True
+            case ev.TurnUnpinned():
+                turn.pinned = False
+            case ev.TurnFidelityChanged():
+                turn.fidelity, turn.last_change = event.after, event
+                if event.pass_ in self.passes:
+                    self.passes[event.pass_].changes.append(event)
+            case _:
+                assert_never(event)
+
+    def _finish_pass(self, event: ev.PassFinished) -> None:
+        done = self.passes.get(event.pass_)
+        if done is not None:
+            done.tokens_after, done.prefix_kept = event.tokens_after, event.prefix_kept
+        for entry in self.supplements.values():
+            if entry.iri is not None:
+                entry.kept_through = event.pass_
+
+    def _on_request(
+        self,
+        event: ev.CycleStarted
+        | ev.RequestSent
+        | ev.ReplyDelta
+        | ev.ReplyProgress
+        | ev.ReplyFinished
+        | ev.ProviderFailed
+        | ev.TruncationSuspected,
+    ) -> None:
+        match event:
+            case ev.CycleStarted():
+                self.cycle, self.running = event.cycle, True
+            case ev.RequestSent():
+                self._send(event)
+            case ev.ReplyDelta(kind="text"):
+                self.reply_text += event.text
+            case ev.ReplyDelta():
+                self.reply_reasoning += event.text
+            case ev.ReplyProgress():
+                self.reply_text, self.reply_reasoning = event.text, event.reasoning
+            case ev.ReplyFinished():
+                self.replying, self.reply_text, self.reply_reasoning = None, "", ""
+                self.usage = event.usage or self.usage
+                self.partial = None if event.outcome == "complete" else event.text
+            case ev.ProviderFailed():
+                self.failure = event
+            case ev.TruncationSuspected():
+                self.truncation = event
+            case _:
+                assert_never(event)
+
+    def _send(self, event: ev.RequestSent) -> None:
+        self.request, self.replying, self.failure = event, event.request, None
+        carried = {entry.iri for entry in event.manifest if entry.part == "turn"}
+        for supplement in self.supplements.values():
+            if supplement.status == "injected" and supplement.iri in carried:
+                supplement.last_request = event.request
+
+    def _on_tool(self, event: ev.ToolRequested | ev.ToolApproval | ev.ToolFinished) -> None:
+        if isinstance(event, ev.ToolRequested):
+            status: ToolStatus = "waiting" if event.needs_approval else "running"
+            self.tools[event.call] = ToolState(
+                event.call, event.name, event.arguments, status, event.preview
+            )
+            return
+        tool = self.tools.get(event.call)
+        if tool is None:
+            return
+        if isinstance(event, ev.ToolApproval):
+            tool.status = "running" if event.decision == "allow" else "denied"
+            return
+        if tool.status != "denied":
+            tool.status = "done" if event.ok else "failed"
+        tool.iri, tool.error = event.iri, event.error
+
+    def _on_session(
+        self,
+        event: ev.SessionStarted
+        | ev.TaskStarted
+        | ev.TaskRefined
+        | ev.UserInputReceived
+        | ev.InputClassified
+        | ev.CoherenceChecked
+        | ev.TopicShiftDetected
+        | ev.Notice
+        | ev.TaskFinished
+        | ev.SessionEnded
+        | ev.UnknownEvent,
+    ) -> None:
+        match event:
+            case ev.SessionStarted():
+                self.started, self.ended = event, False
+            case ev.TaskStarted() | ev.TaskRefined():
+                self.task = event.task
+            case ev.UserInputReceived():
+                self.queued[event.iri] = event.text
+            case ev.InputClassified():
+                self._classify(event)
+            case ev.CoherenceChecked():
+                self.provisional = event.provisional
+            case ev.TopicShiftDetected():
+                self.shifts.append(event)
+            case ev.Notice():
+                self.notices.append(event)
+            case ev.TaskFinished():
+                self.running, self.replying = False, None
+                self.outcome, self.answer = event.outcome, event.text
+            case ev.SessionEnded():
+                self.running, self.ended = False, True
+            case ev.UnknownEvent():
+                self.unknown += 1
+            case _:
+                assert_never(event)
+
+    def _classify(self, event: ev.InputClassified) -> None:
+        entry = self.supplements.get(event.id or "")
+        iri = event.iri
+        if entry is not None:
+            entry.class_, entry.suggested = event.class_, event.suggested
+            iri = iri or entry.iri
+        turn = self.turns.get(iri or "")
+        if turn is not None:
+            turn.class_, turn.standing = event.class_, event.standing
+
+
+def fold(envelopes: Iterable[Envelope]) -> SessionState:
+    """The state after the given envelopes."""
+    state = SessionState()
+    for envelope in envelopes:
+        state.apply(envelope)
+    return state
+
+
+def state_to_wire(state: SessionState) -> dict[str, Any]:
+    """The state as one JSON object."""
+    wire: dict[str, Any] = plain(state)
+    return wire
