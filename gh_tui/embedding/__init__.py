@@ -1,0 +1,1 @@
+"""Texts to vectors, and cosines to similarities that mean the same for every embedder."""

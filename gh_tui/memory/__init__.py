@@ -1,0 +1,1 @@
+"""What the session remembers: scores, fidelity, eviction and the archive."""
