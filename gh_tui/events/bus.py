@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Protocol
 
 from gh_tui.clock import Clock, timestamp
+from gh_tui.events.codec import from_line, to_line
 from gh_tui.events.envelope import Envelope
 from gh_tui.events.types import Event, ReplyDelta
 
@@ -21,8 +22,8 @@ Subscriber = Callable[[Envelope], None]
 class Journal(Protocol):
     """Where durable events go before anyone is told of them."""
 
-    async def append(self, envelope: Envelope) -> None:
-        """Return when the record is written."""
+    async def append(self, envelope: Envelope, line: bytes) -> None:
+        """Return when `line`, the encoded envelope, is written."""
         ...
 
 
@@ -63,12 +64,19 @@ class EventBus:
     """The ordered stream of one session's events."""
 
     def __init__(
-        self, session: str, clock: Clock, journal: Journal | None = None, next_seq: int = 1
+        self,
+        session: str,
+        clock: Clock,
+        journal: Journal | None = None,
+        *,
+        next_seq: int = 1,
+        secrets: Iterable[str] = (),
     ) -> None:
         self.session = session
         self._clock = clock
         self._journal = journal
         self._next_seq = next_seq
+        self._secrets = tuple(secret for secret in secrets if secret)
         self._subscribers: list[Subscriber] = []
         self._order = asyncio.Lock()
         self.failures: list[Exception] = []
@@ -86,21 +94,20 @@ class EventBus:
         return subscription
 
     async def publish(self, event: Event) -> Envelope:
-        """Number, record and announce one event.
+        """Number, record and announce one event; a cancelled caller does not undo it.
 
         Raises:
             RecordingError: if the journal could not write it; then nobody was told.
         """
         if isinstance(event, ReplyDelta):
-            envelope = Envelope(None, timestamp(self._clock.now()), self.session, event)
-            self._announce(envelope)
-            return envelope
-        async with self._order:
-            envelope = Envelope(self._next_seq, timestamp(self._clock.now()), self.session, event)
-            if self._journal is not None:
-                await self._journal.append(envelope)
-            self._next_seq += 1
-            self._announce(envelope)
+            return self.announce(event)
+        return await asyncio.shield(self._record(event))
+
+    def announce(self, event: Event) -> Envelope:
+        """Tell the subscribers of something that is not recorded and has no `seq`."""
+        envelope = Envelope(None, timestamp(self._clock.now()), self.session, event)
+        envelope, _ = self._encoded(envelope)
+        self._tell(envelope)
         return envelope
 
     async def publish_all(self, events: Iterable[Event]) -> None:
@@ -108,7 +115,25 @@ class EventBus:
         for event in events:
             await self.publish(event)
 
-    def _announce(self, envelope: Envelope) -> None:
+    async def _record(self, event: Event) -> Envelope:
+        async with self._order:
+            time = timestamp(self._clock.now())
+            envelope, line = self._encoded(Envelope(self._next_seq, time, self.session, event))
+            if self._journal is not None:
+                await self._journal.append(envelope, line)
+            self._next_seq += 1
+            self._tell(envelope)
+        return envelope
+
+    def _encoded(self, envelope: Envelope) -> tuple[Envelope, bytes]:
+        """The envelope without the value of any configured key, and its line."""
+        line = to_line(envelope)
+        clean = line
+        for secret in self._secrets:
+            clean = clean.replace(secret.encode(), b"[key]")
+        return (envelope, line) if clean is line else (from_line(clean), clean)
+
+    def _tell(self, envelope: Envelope) -> None:
         for subscriber in tuple(self._subscribers):
             try:
                 subscriber(envelope)

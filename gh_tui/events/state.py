@@ -117,6 +117,8 @@ class SessionState:
     cycle: int = 0
     running: bool = False
     """A task runs: from the first cycle to `TaskFinished`."""
+    paused: bool = False
+    """The agent waits between cycles."""
     replying: int | None = None
     """The request whose reply is streaming."""
     reply_text: str = ""
@@ -178,15 +180,7 @@ class SessionState:
             case _ as event:
                 self._on_session(event)
 
-    def _on_supplement(
-        self,
-        event: ev.SupplementaryInputReceived
-        | ev.SupplementScored
-        | ev.SupplementInjected
-        | ev.SupplementDeferred
-        | ev.SupplementReturned,
-        time: str,
-    ) -> None:
+    def _on_supplement(self, event: ev.SupplementEvent, time: str) -> None:
         if isinstance(event, ev.SupplementaryInputReceived):
             self.supplements[event.id] = SupplementState(event.id, event.text, time)
             return
@@ -206,17 +200,7 @@ class SessionState:
             case _:
                 assert_never(event)
 
-    def _on_memory(
-        self,
-        event: ev.TurnAdded
-        | ev.TurnScored
-        | ev.TurnPinned
-        | ev.TurnUnpinned
-        | ev.TurnFidelityChanged
-        | ev.PassStarted
-        | ev.PassFinished,
-        time: str,
-    ) -> None:
+    def _on_memory(self, event: ev.MemoryEvent, time: str) -> None:
         match event:
             case ev.TurnAdded():
                 self._add_turn(event, time)
@@ -250,9 +234,7 @@ class SessionState:
             entry.status, entry.iri = "taken", event.iri
             turn.class_ = entry.class_
 
-    def _change_turn(
-        self, event: ev.TurnScored | ev.TurnPinned | ev.TurnUnpinned | ev.TurnFidelityChanged
-    ) -> None:
+    def _change_turn(self, event: ev.TurnEvent) -> None:
         turn = self.turns.get(event.iri)
         if turn is None:
             return
@@ -279,16 +261,7 @@ class SessionState:
             if entry.iri is not None:
                 entry.kept_through = event.pass_
 
-    def _on_request(
-        self,
-        event: ev.CycleStarted
-        | ev.RequestSent
-        | ev.ReplyDelta
-        | ev.ReplyProgress
-        | ev.ReplyFinished
-        | ev.ProviderFailed
-        | ev.TruncationSuspected,
-    ) -> None:
+    def _on_request(self, event: ev.RequestEvent) -> None:
         match event:
             case ev.CycleStarted():
                 self.cycle, self.running = event.cycle, True
@@ -318,7 +291,7 @@ class SessionState:
             if supplement.status == "injected" and supplement.iri in carried:
                 supplement.last_request = event.request
 
-    def _on_tool(self, event: ev.ToolRequested | ev.ToolApproval | ev.ToolFinished) -> None:
+    def _on_tool(self, event: ev.ToolEvent) -> None:
         if isinstance(event, ev.ToolRequested):
             status: ToolStatus = "waiting" if event.needs_approval else "running"
             self.tools[event.call] = ToolState(
@@ -335,20 +308,7 @@ class SessionState:
             tool.status = "done" if event.ok else "failed"
         tool.iri, tool.error = event.iri, event.error
 
-    def _on_session(
-        self,
-        event: ev.SessionStarted
-        | ev.TaskStarted
-        | ev.TaskRefined
-        | ev.UserInputReceived
-        | ev.InputClassified
-        | ev.CoherenceChecked
-        | ev.TopicShiftDetected
-        | ev.Notice
-        | ev.TaskFinished
-        | ev.SessionEnded
-        | ev.UnknownEvent,
-    ) -> None:
+    def _on_session(self, event: ev.SessionEvent | ev.UnknownEvent) -> None:
         match event:
             case ev.SessionStarted():
                 self.started, self.ended = event, False
@@ -364,8 +324,12 @@ class SessionState:
                 self.shifts.append(event)
             case ev.Notice():
                 self.notices.append(event)
+            case ev.AgentPaused():
+                self.paused = True
+            case ev.AgentResumed():
+                self.paused = False
             case ev.TaskFinished():
-                self.running, self.replying = False, None
+                self.running, self.paused, self.replying = False, False, None
                 self.outcome, self.answer = event.outcome, event.text
             case ev.SessionEnded():
                 self.running, self.ended = False, True

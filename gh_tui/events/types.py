@@ -203,6 +203,20 @@ class PassFinished:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AgentPaused:
+    """The agent waits between cycles."""
+
+    by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentResumed:
+    """The agent goes on."""
+
+    by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CycleStarted:
     """A cycle of the ReAct loop began."""
 
@@ -356,38 +370,20 @@ class UnknownEvent:
     fields: dict[str, Any] = field(default_factory=dict)
 
 
-Event = (
-    SessionStarted
-    | TaskStarted
-    | TaskRefined
-    | UserInputReceived
-    | SupplementaryInputReceived
+SupplementEvent = (
+    SupplementaryInputReceived
     | SupplementScored
-    | InputClassified
     | SupplementInjected
     | SupplementDeferred
     | SupplementReturned
-    | TurnAdded
-    | TurnScored
-    | TurnPinned
-    | TurnUnpinned
-    | TurnFidelityChanged
-    | PassStarted
-    | PassFinished
-    | CycleStarted
-    | RequestSent
-    | ReplyDelta
-    | ReplyProgress
-    | ReplyFinished
-    | ToolRequested
-    | ToolApproval
-    | ToolFinished
-    | CoherenceChecked
-    | TopicShiftDetected
-    | TruncationSuspected
-    | ProviderFailed
-    | Notice
-    | TaskFinished
-    | SessionEnded
-    | UnknownEvent
 )
+TurnEvent = TurnScored | TurnPinned | TurnUnpinned | TurnFidelityChanged
+MemoryEvent = TurnAdded | TurnEvent | PassStarted | PassFinished
+ReplyEvent = ReplyDelta | ReplyProgress | ReplyFinished
+RequestEvent = CycleStarted | RequestSent | ReplyEvent | ProviderFailed | TruncationSuspected
+ToolEvent = ToolRequested | ToolApproval | ToolFinished
+CoherenceEvent = CoherenceChecked | TopicShiftDetected
+TaskEvent = TaskStarted | TaskRefined | AgentPaused | AgentResumed | TaskFinished
+InputEvent = UserInputReceived | InputClassified
+SessionEvent = SessionStarted | TaskEvent | InputEvent | CoherenceEvent | Notice | SessionEnded
+Event = SupplementEvent | MemoryEvent | RequestEvent | ToolEvent | SessionEvent | UnknownEvent

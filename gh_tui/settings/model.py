@@ -1,0 +1,131 @@
+"""Every setting with its default; a setting is named `section.field`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderSettings:
+    """Which model answers."""
+
+    name: str | None = None
+    """`openai`, `local` or `scripted`; None lets the program find one."""
+    base_url: str | None = None
+    model: str | None = None
+    api_key_env: str = "OPENAI_API_KEY"
+    """The environment variable that holds the key; the key itself is never a setting."""
+    tool_protocol: Literal["native", "schema"] | None = None
+    """None takes the provider's own default."""
+    alternating_roles: bool = False
+    """Join adjacent user messages for servers that refuse them."""
+    model_path: Path | None = None
+    """A GGUF file for the provider `local` instead of the one it ships."""
+    script: Path | None = None
+    """The script of the provider `scripted`."""
+    first_byte_seconds: float = 300.0
+    idle_seconds: float = 120.0
+    """Longest wait between two data events of a stream; keep-alives do not count."""
+    max_tokens: int | None = None
+    """Longest answer, in tokens."""
+    temperature: float | None = None
+    retries: int = 3
+    """Tries after the first, before any content came."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSettings:
+    """How much the model may be sent."""
+
+    budget: int | None = None
+    """Tokens of an assembled request; None takes what the window allows."""
+    window: int | None = None
+    """The model's window in tokens, where the server cannot say it."""
+    reserve: int = 1024
+    """Tokens kept free for the answer."""
+    max_result_tokens: int = 2000
+    """A larger tool result is shown as head, tail and IRI."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvictionSettings:
+    """When and how turns lose fidelity."""
+
+    policy: Literal["fusion", "classic", "published", "recency"] = "fusion"
+    relevance_threshold: float = 0.3
+    safe_window_seconds: float = 300.0
+    beta: float = 0.7
+    preserve_recent: int = 4
+    keep_tool_results: int = 10
+    max_messages: int = 200
+    high_watermark: float = 0.85
+    low_watermark: float = 0.60
+    eager: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CoherenceSettings:
+    """The background topic watch."""
+
+    rule: Literal["contrast", "adjacent"] = "contrast"
+    interval_seconds: float = 120.0
+    topic_shift_threshold: float = 0.4
+    """Used by the rule `adjacent` only."""
+    each_input: bool = True
+    """Also look after each input, not only on the schedule."""
+
+
+@dataclass(frozen=True, slots=True)
+class StandingSettings:
+    """The block of standing instructions."""
+
+    max: int | None = None
+    """How many at most; None is 3 for `local` and as many as fit elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class SupervisorSettings:
+    """How inputs are understood."""
+
+    use_model: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSettings:
+    """What the agent's tools may do."""
+
+    approval_seconds: float = 120.0
+    """Without a terminal: how long to wait for an approval before it counts as denied."""
+    max_cycles: int = 50
+    """Cycles of one task before the agent has to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class SupplementSettings:
+    """The queue of supplementary inputs."""
+
+    limit: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenSettings:
+    """How the app looks."""
+
+    theme: str = "gliding-horse-dark"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings of one session."""
+
+    provider: ProviderSettings = field(default_factory=ProviderSettings)
+    context: ContextSettings = field(default_factory=ContextSettings)
+    eviction: EvictionSettings = field(default_factory=EvictionSettings)
+    coherence: CoherenceSettings = field(default_factory=CoherenceSettings)
+    standing: StandingSettings = field(default_factory=StandingSettings)
+    supervisor: SupervisorSettings = field(default_factory=SupervisorSettings)
+    tools: ToolSettings = field(default_factory=ToolSettings)
+    supplements: SupplementSettings = field(default_factory=SupplementSettings)
+    screen: ScreenSettings = field(default_factory=ScreenSettings)
