@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
-    from gh_tui.events.types import ToolCall
+    from gh_tui.events.values import ToolCall
 
 MessageRole = Literal["system", "user", "assistant", "tool"]
 ToolProtocol = Literal["native", "schema"]
