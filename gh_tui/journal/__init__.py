@@ -1,0 +1,1 @@
+"""The recording on disk: one writer, any number of readers."""

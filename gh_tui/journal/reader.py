@@ -1,0 +1,75 @@
+"""Reading recordings: never stops at a bad line, never changes the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from gh_tui.errors import RecordingError
+from gh_tui.events.codec import DecodeError, NewerVersionError, from_line
+from gh_tui.events.envelope import Envelope
+
+MAX_LINE = 64 * 1024 * 1024
+"""Bytes; a longer line is one unreadable record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One line of a recording."""
+
+    number: int
+    """Line number, from 1."""
+    offset: int
+    """Byte offset of its first byte."""
+    line: bytes
+    """Without its newline; empty if it was too long to be kept."""
+    envelope: Envelope | None
+    error: str | None
+    """Why it could not be read."""
+
+
+def read_records(path: Path, *, start: int = 0) -> Iterator[Record]:
+    """Yield each non-empty line of the recording from byte `start` on.
+
+    Raises:
+        RecordingError: if the file cannot be opened, or needs a newer program.
+    """
+    try:
+        stream = path.open("rb")
+    except OSError as error:
+        raise RecordingError(f"{path} cannot be read: {error.strerror}") from error
+    with stream:
+        stream.seek(start)
+        offset = start
+        number = 0
+        while line := stream.readline(MAX_LINE):
+            number += 1
+            begin = offset
+            offset += len(line)
+            if len(line) == MAX_LINE and not line.endswith(b"\n"):
+                offset += _skip_line(stream)
+                yield Record(number, begin, b"", None, f"longer than {MAX_LINE} bytes")
+                continue
+            content = line.strip(b" \t\r\n")
+            if content:
+                yield _read_line(path, number, begin, content)
+
+
+def _read_line(path: Path, number: int, offset: int, content: bytes) -> Record:
+    try:
+        return Record(number, offset, content, from_line(content), None)
+    except NewerVersionError as error:
+        raise RecordingError(f"{path}: {error}; update gh-tui to open it") from error
+    except DecodeError as error:
+        return Record(number, offset, content, None, str(error))
+
+
+def _skip_line(stream: BinaryIO) -> int:
+    skipped = 0
+    while piece := stream.readline(1 << 20):
+        skipped += len(piece)
+        if piece.endswith(b"\n"):
+            break
+    return skipped

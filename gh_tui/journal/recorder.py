@@ -1,0 +1,108 @@
+"""The one writer of a recording.
+
+A record is written by `os.write` on an O_APPEND descriptor in a thread of its own; what the
+user must never lose is also fsynced before anyone is told of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from gh_tui.errors import RecordingError, RecordingLocked
+from gh_tui.events import types as ev
+from gh_tui.events.envelope import Envelope
+from gh_tui.settings.paths import make_private_folder
+
+_SYNCED = (
+    ev.UserInputReceived,
+    ev.SupplementaryInputReceived,
+    ev.SupplementReturned,
+    ev.ToolRequested,
+    ev.ToolApproval,
+    ev.ToolFinished,
+    ev.ReplyFinished,
+    ev.TaskFinished,
+    ev.SessionEnded,
+)
+
+
+class Recorder:
+    """Appends envelopes to one file; holds its lock until closed."""
+
+    def __init__(self, path: Path) -> None:
+        """Open `path` for appending, creating it (0600) and its folder (0700).
+
+        Raises:
+            RecordingLocked: if another process writes it.
+            RecordingError: if it cannot be opened, or is a symbolic link.
+        """
+        self.path = path
+        self._descriptor = _open_locked(path)
+        self._complete_torn_tail()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="journal")
+
+    async def append(self, envelope: Envelope, line: bytes) -> None:
+        """Return when `line` is in the file, and synced where the event asks for it.
+
+        Raises:
+            RecordingError: if it could not be written whole; the file ends as before.
+        """
+        sync = isinstance(envelope.event, _SYNCED)
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._thread, self._write, line, sync)
+
+    def close(self) -> None:
+        """Wait for the writer, sync, and give up the lock."""
+        self._thread.shutdown(wait=True)
+        os.fsync(self._descriptor)
+        os.close(self._descriptor)
+
+    def _write(self, line: bytes, sync: bool) -> None:
+        start = os.fstat(self._descriptor).st_size
+        written = 0
+        try:
+            while written < len(line):
+                written += os.write(self._descriptor, line[written:])
+            if sync:
+                os.fsync(self._descriptor)
+        except OSError as error:
+            os.ftruncate(self._descriptor, start)
+            raise RecordingError(
+                f"{self.path}: not written: {error.strerror}. Nothing was lost; "
+                "make space or mend the folder, then send it again."
+            ) from error
+
+    def _complete_torn_tail(self) -> None:
+        size = os.fstat(self._descriptor).st_size
+        if size and os.pread(self._descriptor, 1, size - 1) != b"\n":
+            self._write(b"\n", sync=True)
+
+
+def _open_locked(path: Path) -> int:
+    try:
+        make_private_folder(path.parent)
+        fresh = not path.exists()
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(path, flags, 0o600)
+    except OSError as error:
+        raise RecordingError(f"{path} cannot be opened for recording: {error.strerror}") from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(descriptor)
+        raise RecordingLocked(f"{path} is being written by another window") from error
+    if fresh:
+        _sync_folder(path.parent)
+    return descriptor
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
