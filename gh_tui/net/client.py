@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 import httpx
 
 from gh_tui.errors import ProviderError, ProviderUnavailable, StreamInterrupted
+from gh_tui.net.address import is_loopback, shown
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -42,44 +42,25 @@ class Patience:
     def progress(self) -> None:
         """Content came."""
         self._started = True
-        if not self._ended:
-            self.deadline = asyncio.get_running_loop().time() + self._limits.idle
+        self.deadline = asyncio.get_running_loop().time() + self._limits.idle
 
-    def end(self) -> None:
-        """The terminal marker came: only a short while for what may follow."""
-        if not self._ended:
-            self._ended = True
-            self.deadline = asyncio.get_running_loop().time() + self._limits.grace
+    def end(self, seconds: float) -> None:
+        """The terminal marker came: at most `seconds` for what may follow."""
+        self._ended = True
+        self.deadline = asyncio.get_running_loop().time() + seconds
 
     def expired(self) -> ProviderError:
         """The error for a deadline that has passed."""
-        if self._started:
+        if self._started or self._ended:
             return StreamInterrupted(
                 f"the server sent nothing new for {self._limits.idle:g} s in the middle of its "
                 "answer; the text so far is kept"
             )
         return ProviderError(
-            f"the server did not begin to answer within {self._limits.first_byte:g} s; a long "
-            "prompt on a slow machine may need a longer time-out",
+            f"the server did not begin to answer within {self._limits.first_byte:g} s; if it "
+            "needs longer for a long prompt, raise provider.first_byte_seconds",
             kind="timeout",
         )
-
-
-def is_loopback(host: str) -> bool:
-    """Whether `host` is this machine."""
-    name = host.strip("[]").rstrip(".").lower()
-    if name == "localhost" or name.endswith(".localhost"):
-        return True
-    try:
-        address = ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return address.is_loopback or address.is_unspecified
-
-
-def shown(url: httpx.URL) -> str:
-    """The address as it may be shown: no user, password, query or fragment."""
-    return str(url.copy_with(userinfo=b"", query=None, fragment=None))
 
 
 def make_client(base_url: httpx.URL, limits: Limits) -> httpx.AsyncClient:
@@ -179,7 +160,7 @@ def refuse_redirect(response: httpx.Response) -> None:
     raise ProviderError(
         f"{shown(response.url)} redirects to {target} (HTTP {response.status_code}). Redirects are "
         "not followed, so that key and prompt reach only the configured host; if that address is "
-        "right, set it as base_url",
+        "right, set provider.base_url to it",
         kind="http",
         status=response.status_code,
     )
@@ -193,13 +174,13 @@ def explain(error: httpx.HTTPError, url: httpx.URL) -> ProviderError:
             return ProviderError(f"no connection to {where} in time", kind="network")
         case httpx.ConnectError() if is_loopback(url.host):
             return ProviderUnavailable(
-                f"nothing answers at {where} ({_words(error)}); start the server, or set base_url "
-                "to where it listens"
+                f"nothing answers at {where} ({_words(error)}); start the server, or set "
+                "provider.base_url to where it listens"
             )
         case httpx.ConnectError():
             return ProviderError(
-                f"cannot connect to {where} ({_words(error)}); check base_url, the network and "
-                "the proxy",
+                f"cannot connect to {where} ({_words(error)}); check provider.base_url, the "
+                "network and the proxy",
                 kind="network",
             )
         case httpx.UnsupportedProtocol():

@@ -31,6 +31,8 @@ class ReplyAssembler:
         self._usage: dict[str, int] = {}
         self._finish = ""
         self._done = False
+        self.pieces = 0
+        """How many pieces of content came: of text, reasoning or a call."""
 
     @property
     def complete(self) -> bool:
@@ -42,31 +44,24 @@ class ReplyAssembler:
         """`[DONE]` came: nothing follows."""
         return self._done
 
-    @property
-    def started(self) -> bool:
-        """Some content came: text, reasoning, or a piece of a call."""
-        return bool(self._text or self._reasoning or self._calls)
-
     def done(self) -> None:
         """The stream's own end marker came."""
         self._done = True
 
-    def take(self, chunk: Any) -> list[TextDelta | ReasoningDelta]:
-        """Add one chunk, or one whole `chat.completion`; gives what it adds.
+    def take(self, chunk: Any) -> Iterator[TextDelta | ReasoningDelta]:
+        """Add one chunk, or one whole `chat.completion`, and yield what it adds.
 
         Raises:
             ProviderError: the chunk is an error object, or the answer was filtered.
         """
         if not isinstance(chunk, dict):
-            return []
+            return
         if chunk.get("error"):
             raise from_error_object(chunk["error"])
         self._count(chunk)
-        deltas: list[TextDelta | ReasoningDelta] = []
         for choice in _dicts(chunk.get("choices")):
             if choice.get("index") in (None, 0):
-                deltas += self._choice(choice)
-        return deltas
+                yield from self._choice(choice)
 
     def result(self) -> Completed:
         """The whole reply; call it only when `complete`."""
@@ -106,10 +101,13 @@ class ReplyAssembler:
         if isinstance(delta.get("refusal"), str):
             text += delta["refusal"]
         if thought := self._reasoning.add(thought):
+            self.pieces += 1
             yield ReasoningDelta(thought)
         if text := self._text.add(text):
+            self.pieces += 1
             yield TextDelta(text)
         for fragment in _dicts(delta.get("tool_calls")):
+            self.pieces += 1
             self._calls.add(fragment)
 
     def _count(self, chunk: dict[str, Any]) -> None:
@@ -138,9 +136,6 @@ class _Pieces:
     def __init__(self) -> None:
         self._pieces: list[str] = []
         self._half = ""
-
-    def __bool__(self) -> bool:
-        return bool(self._pieces)
 
     @property
     def joined(self) -> str:

@@ -33,9 +33,6 @@ class CallAssembler:
     def __init__(self) -> None:
         self._slots: list[_Slot] = []
 
-    def __bool__(self) -> bool:
-        return bool(self._slots)
-
     def add(self, fragment: dict[str, Any]) -> None:
         """Add one element of a delta's `tool_calls`."""
         function = fragment.get("function")
