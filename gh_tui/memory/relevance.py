@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from gh_tui.embedding.calibration import Calibration
 from gh_tui.embedding.service import EmbeddingService
-from gh_tui.embedding.vectors import Vector, cosine, problem
+from gh_tui.embedding.vectors import Vector, cosine, problem, unpack
 from gh_tui.memory.continuations import is_answer, is_continuation
 
 _INHERITED = "inherited"
@@ -77,6 +77,8 @@ class RelevanceTracker:
         self._alpha = alpha
         self._threshold = threshold
         self._decay = decay_per_hour
+        work = calibration.work
+        self._axis = None if work is None else unpack(work.axis)
         self._task: Vector | None = None
         self._prev: Vector | None = None
         self._prev_score: float | None = None
@@ -162,7 +164,9 @@ class RelevanceTracker:
 
     def _similarity(self, vector: Vector | None, reference: Vector | None) -> float | None:
         cos = cosine(vector, reference)
-        return None if cos is None else self._calibration.similarity(cos)
+        if cos is None:
+            return None
+        return self._calibration.relevance(cos, cosine(vector, self._axis))
 
     def _fade(self, now: float | None) -> float:
         if not self._decay or now is None or self._prev_at is None:
