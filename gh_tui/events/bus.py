@@ -115,6 +115,10 @@ class EventBus:
         for event in events:
             await self.publish(event)
 
+    def relay(self, envelope: Envelope) -> None:
+        """Tell the subscribers of an envelope that was made elsewhere, as it is."""
+        self._tell(envelope)
+
     async def _record(self, event: Event) -> Envelope:
         async with self._order:
             time = timestamp(self._clock.now())
@@ -131,7 +135,7 @@ class EventBus:
         clean = line
         for secret in self._secrets:
             clean = clean.replace(secret.encode(), b"[key]")
-        return (envelope, line) if clean is line else (from_line(clean), clean)
+        return (envelope, line) if clean == line else (from_line(clean), clean)
 
     def _tell(self, envelope: Envelope) -> None:
         for subscriber in tuple(self._subscribers):

@@ -312,8 +312,14 @@ class SessionState:
         match event:
             case ev.SessionStarted():
                 self.started, self.ended = event, False
-            case ev.TaskStarted() | ev.TaskRefined():
-                self.task = event.task
+            case (
+                ev.TaskStarted()
+                | ev.TaskRefined()
+                | ev.AgentPaused()
+                | ev.AgentResumed()
+                | ev.TaskFinished()
+            ):
+                self._on_task(event)
             case ev.UserInputReceived():
                 self.queued[event.iri] = event.text
             case ev.InputClassified():
@@ -324,6 +330,17 @@ class SessionState:
                 self.shifts.append(event)
             case ev.Notice():
                 self.notices.append(event)
+            case ev.SessionEnded():
+                self.running, self.ended = False, True
+            case ev.UnknownEvent():
+                self.unknown += 1
+            case _:
+                assert_never(event)
+
+    def _on_task(self, event: ev.TaskEvent) -> None:
+        match event:
+            case ev.TaskStarted() | ev.TaskRefined():
+                self.task = event.task
             case ev.AgentPaused():
                 self.paused = True
             case ev.AgentResumed():
@@ -331,10 +348,6 @@ class SessionState:
             case ev.TaskFinished():
                 self.running, self.paused, self.replying = False, False, None
                 self.outcome, self.answer = event.outcome, event.text
-            case ev.SessionEnded():
-                self.running, self.ended = False, True
-            case ev.UnknownEvent():
-                self.unknown += 1
             case _:
                 assert_never(event)
 

@@ -1,0 +1,68 @@
+"""Scores and classes of what enters a session, in the order in which it came."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from gh_tui.agent.supervisor import Classification, Supervisor
+from gh_tui.clock import Clock
+from gh_tui.embedding.service import EmbeddingService
+from gh_tui.embedding.vectors import Vector, problem
+from gh_tui.errors import EmbeddingError
+from gh_tui.events.values import Task
+from gh_tui.memory.relevance import AgentTurn, RelevanceScore, RelevanceTracker, task_text
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A text with its vector (None when it has none) and its relevance."""
+
+    vector: Vector | None
+    score: RelevanceScore
+
+
+class Scorer:
+    """Embeds, scores and classifies; one input at a time, so that `prev` is what came before."""
+
+    def __init__(
+        self,
+        embedding: EmbeddingService,
+        tracker: RelevanceTracker,
+        supervisor: Supervisor,
+        clock: Clock,
+    ) -> None:
+        self._embedding = embedding
+        self._tracker = tracker
+        self._supervisor = supervisor
+        self._clock = clock
+        self._order = asyncio.Lock()
+
+    async def set_task(self, task: Task) -> None:
+        """Make `task` what inputs are compared with."""
+        self._tracker.set_task_5w2h(await self.vector(task_text(task.what, task.why)))
+
+    async def vector(self, text: str) -> Vector | None:
+        """The embedding of a text, or None if it cannot be compared."""
+        try:
+            vector: Vector = (await self._embedding.embed([text]))[0]
+        except EmbeddingError:
+            return None
+        return None if problem(vector, self._embedding.dim) else vector
+
+    async def score_input(self, text: str, answers: AgentTurn | None) -> Scored:
+        """Score a user input; it becomes the reference of the next one if it is kept."""
+        async with self._order:
+            vector = await self.vector(text)
+            now = self._clock.monotonic()
+            score = self._tracker.on_new_input(text, vector, answers=answers, now=now)
+        return Scored(vector, score)
+
+    async def score_turn(self, text: str) -> Scored:
+        """Score an agent or tool turn; nothing is remembered."""
+        vector = await self.vector(text)
+        return Scored(vector, self._tracker.score_turn(vector, now=self._clock.monotonic()))
+
+    async def classify(self, text: str, vector: Vector | None) -> Classification:
+        """The class of a user input after the first."""
+        return await self._supervisor.classify(text, vector)

@@ -1,0 +1,1 @@
+"""Recorded sessions: finding them and playing them."""
