@@ -1,0 +1,37 @@
+"""Growing one-dimensional arrays."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+S = TypeVar("S", bound=np.generic)
+
+
+class Column(Generic[S]):
+    """An array that grows at its end; `view` is valid until the next `append`."""
+
+    __slots__ = ("_data", "_size")
+
+    def __init__(self, dtype: type[S]) -> None:
+        self._data: NDArray[S] = np.empty(64, dtype)
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def view(self) -> NDArray[S]:
+        """The values so far, writable in place."""
+        return self._data[: self._size]
+
+    def append(self, value: float) -> None:
+        """Add one value at the end."""
+        if self._size == len(self._data):
+            grown = np.empty(2 * self._size, self._data.dtype)
+            grown[: self._size] = self._data
+            self._data = grown
+        self._data[self._size] = value
+        self._size += 1

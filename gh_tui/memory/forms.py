@@ -1,0 +1,81 @@
+"""The texts in which a turn can appear in a request."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+from gh_tui.memory import tokens
+from gh_tui.memory.summary import LIMIT, one_line, summarise, width
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gh_tui.events.values import ToolCall
+    from gh_tui.memory.turn import L1Turn
+
+EXCHANGE_LIMIT: Final = 300
+"""Columns of the line that stands for an exchange."""
+_ARGUMENT_LIMIT: Final = 40
+_LEAST_PART: Final = 40
+
+
+def full_text(turn: L1Turn, result_limit: int) -> str:
+    """The text at fidelity `full`: verbatim, but a large tool result as head, tail and IRI.
+
+    Args:
+        turn: the turn.
+        result_limit: tokens from which a tool result is shortened.
+    """
+    if turn.role != "tool" or turn.tokens <= result_limit:
+        return turn.text
+    share = max(1, len(turn.text) * result_limit // turn.tokens)
+    head, tail = turn.text[: share * 2 // 3], turn.text[-max(1, share // 3) :]
+    left_out = len(turn.text) - len(head) - len(tail)
+    return f"{head}\n[... {left_out} characters left out; the whole text: {turn.iri} ...]\n{tail}"
+
+
+def masked_line(turn: L1Turn) -> str:
+    """A tool result as one line with its IRI."""
+    return f"[tool result {turn.name or ''}] {turn.summary} · {turn.iri}".replace(" ]", "]")
+
+
+def summary_line(turn: L1Turn) -> str:
+    """A turn on its own as `[role] summary · IRI`."""
+    return f"[{turn.role}] {turn.summary} · {turn.iri}"
+
+
+def exchange_line(head: L1Turn, results: Sequence[L1Turn]) -> str:
+    """An assistant message with its calls and results as one line.
+
+    A failed attempt keeps its reason: the results' own lines are shortened, not dropped.
+    """
+    by_call = {result.call_id: result for result in results}
+    room = EXCHANGE_LIMIT
+    parts: list[str] = []
+    if head.text.strip():
+        parts.append(summarise(head.summary, LIMIT // 2))
+        room -= width(parts[0])
+    share = max(_LEAST_PART, room // max(1, len(head.calls)))
+    shown = head.calls[: max(1, room // _LEAST_PART)]
+    for call in shown:
+        name = _call_name(call)
+        result = by_call.get(call.id)
+        outcome = result.summary if result is not None else call.error or "no result"
+        parts.append(f"{name} → {summarise(outcome, max(20, share - width(name) - 3))}")
+    if len(shown) < len(head.calls):
+        parts.append(f"and {len(head.calls) - len(shown)} more calls")
+    return f"[assistant] {'; '.join(parts)} · {head.iri}"
+
+
+def _call_name(call: ToolCall) -> str:
+    values = [
+        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+        for value in call.arguments.values()
+    ]
+    return f"{call.name}({summarise(one_line(', '.join(values)), _ARGUMENT_LIMIT)})"
+
+
+def line_tokens(line: str) -> int:
+    """Tokens of a one-line form as a message of its own."""
+    return tokens.count_message(line)

@@ -1,0 +1,277 @@
+"""L1: the turns of a session with their fidelity, from which each request is assembled.
+
+Times are seconds on the session's clock: monotonic, and the same in a replay. Methods that
+change what the model will see return the events that say so, in order; the caller publishes
+them. The session is for one thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from gh_tui.errors import MemoryFullError
+from gh_tui.events import types as ev
+from gh_tui.memory.eviction import EvictionConfig
+from gh_tui.memory.passes import PassPlan, PassPlanner, PassRequest, Place
+from gh_tui.memory.store import RESULT_LIMIT, TurnStore
+from gh_tui.memory.table import ARCHIVED, LEVELS
+from gh_tui.memory.tokens import scale
+from gh_tui.memory.vectors import VECTOR_BYTES
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from gh_tui.events.values import Trigger
+    from gh_tui.memory.turn import L1Turn
+
+_GROWTH: Final = 0.1
+
+
+class L1Session(TurnStore):
+    """The memory that the model works in: passes, and what the user asks of it."""
+
+    def __init__(
+        self,
+        config: EvictionConfig | None = None,
+        *,
+        result_limit: int = RESULT_LIMIT,
+        calibrate: Callable[[NDArray[np.float32]], NDArray[np.float32]] | None = None,
+        vector_bytes: int = VECTOR_BYTES,
+    ) -> None:
+        super().__init__(result_limit=result_limit, calibrate=calibrate, vector_bytes=vector_bytes)
+        self.config = config or EvictionConfig()
+        self._passes: dict[int, tuple[str, ...]] = {}
+        self._last_pass = 0
+        self._stuck_at: int | None = None
+        self._running = False
+
+    @property
+    def last_pass(self) -> int:
+        """The number of the latest pass; 0 before the first."""
+        return self._last_pass
+
+    def protected(self, iri: str) -> bool:
+        """Whether no pass may take this turn now."""
+        row = self._row[iri]
+        if self._table.exempt[row] or self._table.guarded[row]:
+            return True
+        return row in self._place().newest or int(self._table.head[row]) in self._open.values()
+
+    def protected_tokens(self, factor: float = 1.0) -> int:
+        """Corrected tokens of the task, supplements, standing instructions and pins."""
+        table = self._table
+        costs = table.costs(table.level, factor)
+        return int(costs[table.guarded].sum())
+
+    def protected_full(self, budget: int, factor: float = 1.0) -> bool:
+        """Whether protected turns fill more than their share of the budget."""
+        return self.protected_tokens(factor) > self.config.protected_share * budget
+
+    def restore(
+        self,
+        turns: Iterable[L1Turn],
+        *,
+        exempt: Iterable[str] = (),
+        passes: Mapping[int, Sequence[str]] | None = None,
+    ) -> None:
+        """Fill an empty session from a recording: turns as they were left, scores included.
+
+        `exempt` holds the IRIs that the user brought back since the latest input, `passes`
+        the IRIs that each pass changed.
+        """
+        restored = list(turns)
+        for turn in restored:
+            self.add(turn)
+        for turn in restored:
+            self.touch(turn.iri, turn.last_access)
+        for iri in exempt:
+            self._table.exempt[self._row[iri]] = True
+        self._passes = {number: tuple(iris) for number, iris in (passes or {}).items()}
+        self._last_pass = max(self._passes, default=0)
+
+    # What the user asks for.
+
+    def pin(self, iri: str, now: float, *, budget: int, factor: float = 1.0) -> list[ev.Event]:
+        """Protect a turn, and bring it back to full.
+
+        Raises:
+            MemoryFullError: protected turns would fill more than their share of the budget.
+        """
+        row = self._row[iri]
+        if self._turns[row].pinned:
+            return []
+        held = 0 if self._table.guarded[row] else scale(int(self._table.full[row]), factor)
+        limit = int(self.config.protected_share * budget)
+        protected = self.protected_tokens(factor)
+        if protected + held > limit:
+            raise MemoryFullError(
+                f"not pinned: protected turns hold {protected} tokens, this one has {held}, and "
+                f"they may hold {limit} of the budget of {budget}; unpin or demote another first"
+            )
+        self._mark(row, pinned=True)
+        self.touch(iri, now)
+        return [ev.TurnPinned(iri=iri), *self._raise([row], "user", factor)]
+
+    def unpin(self, iri: str) -> list[ev.Event]:
+        """Take a pin away; the turn keeps its fidelity until a pass."""
+        row = self._row[iri]
+        if not self._turns[row].pinned:
+            return []
+        self._mark(row, pinned=False)
+        return [ev.TurnUnpinned(iri=iri)]
+
+    def demote(self, iri: str) -> list[ev.Event]:
+        """Make a supplement, standing instruction or pin an ordinary turn, by the user's choice.
+
+        Raises:
+            ValueError: the turn is the task, which stays.
+        """
+        row = self._row[iri]
+        if self._turns[row].is_task:
+            raise ValueError("the task cannot be demoted")
+        if not self._table.guarded[row]:
+            return []
+        self._mark(row, pinned=False, demoted=True)
+        return [ev.TurnUnpinned(iri=iri)]
+
+    def replace_instruction(self, iri: str, by: str, factor: float = 1.0) -> list[ev.Event]:
+        """Archive an instruction with a link to the one that the user says replaces it.
+
+        The change carries `replaced_by`, the number of the new turn, in its terms.
+        """
+        row = self._row[iri]
+        self._mark(row, replaced_by=self.turn(by).iri)
+        if self._table.level[row] == ARCHIVED:
+            return []
+        terms: dict[str, float | None] = {"replaced_by": float(self.turn(by).number)}
+        return [self._change(row, ARCHIVED, "user", terms, factor)]
+
+    def recall(self, iri: str, now: float, factor: float = 1.0) -> list[ev.Event]:
+        """Bring a turn back to full at its place, for the user; spared until the next input."""
+        row = self._row[iri]
+        self.touch(iri, now)
+        changes = self._raise([row], "recall", factor)
+        for part in {row, *(self._row[c.iri] for c in changes)}:
+            self._table.exempt[part] = True
+        return list(changes)
+
+    def undo_pass(
+        self, now: float, number: int | None = None, factor: float = 1.0
+    ) -> list[ev.Event]:
+        """Bring back to full what a pass (the latest by default) took; spared until the next input.
+
+        Returns an empty list if there is nothing to undo.
+        """
+        taken = self._passes.pop(self._last_undoable() if number is None else number, ())
+        rows = [self._row[iri] for iri in taken]
+        changes = self._raise(rows, "undo", factor)
+        for row in rows:
+            self.touch(self._turns[row].iri, now)
+            self._table.exempt[row] = True
+        self._stuck_at = None
+        return list(changes)
+
+    # Passes.
+
+    def due(self, tokens: int, budget: int) -> Trigger | None:
+        """Whether a pass should run before this request, and why.
+
+        After a pass that could not reach the low watermark the next one waits until the
+        request has grown by a tenth of the budget, or no longer fits.
+        """
+        config = self.config
+        stuck = self._stuck_at is not None and tokens <= min(
+            budget, self._stuck_at + int(_GROWTH * budget)
+        )
+        if tokens > config.high_watermark * budget and not stuck:
+            return "watermark"
+        if self.message_count() > config.max_messages and not stuck:
+            return "messages"
+        return "eager" if config.eager else None
+
+    def evict_with_query(self, request: PassRequest) -> list[ev.Event]:
+        """Run one pass and apply it.
+
+        Returns:
+            PassStarted, a TurnFidelityChanged for each turn that changed, PassFinished; or one
+            Notice if a pass is running already.
+        """
+        if self._running:
+            return [
+                ev.Notice(level="info", text="A memory pass is running; no second one started.")
+            ]
+        self._running = True
+        try:
+            plan = self._plan(request)
+            events = self._events(request, plan)
+            for change in plan.changes:
+                self._set_level(change.row, change.after)
+            self._last_pass += 1
+            self._passes[self._last_pass] = tuple(
+                dict.fromkeys(self._turns[change.row].iri for change in plan.changes)
+            )
+            reached = (
+                plan.tokens_after <= self.config.low_watermark * request.budget
+                and self.message_count() <= self.config.max_messages
+            )
+            self._stuck_at = None if reached else plan.tokens_after
+            return events
+        finally:
+            self._running = False
+
+    def preview_pass(self, request: PassRequest) -> list[ev.Event]:
+        """The events of the pass that `evict_with_query` would run, without running it."""
+        return self._events(request, self._plan(request))
+
+    def _plan(self, request: PassRequest) -> PassPlan:
+        rows = tuple(self._row[iri] for iri in request.proposed if iri in self._row)
+        planner = PassPlanner(self._table, self._evidence, self._place(), self.config, request)
+        return planner.plan(rows)
+
+    def _place(self) -> Place:
+        newest = {len(self._turns) - 1, self._latest_input} if self._turns else set()
+        return Place(
+            newest=frozenset(row for row in newest if row is not None),
+            open_heads=frozenset(self._open.values()),
+        )
+
+    def _events(self, request: PassRequest, plan: PassPlan) -> list[ev.Event]:
+        number = self._last_pass + 1
+        config = {**self.config.to_wire(), "token_factor": request.factor}
+        started = ev.PassStarted(
+            pass_=number,
+            trigger=request.trigger,
+            policy=plan.policy,
+            config=config,
+            now=request.now,
+            query_iri=request.query.iri,
+            budget=request.budget,
+            tokens_before=request.tokens_before,
+        )
+        changes = [
+            ev.TurnFidelityChanged(
+                iri=self._turns[change.row].iri,
+                before=LEVELS[change.before],
+                after=LEVELS[change.after],
+                phase=change.phase,
+                terms=change.terms,
+                tokens_freed=change.tokens_freed,
+                pass_=number,
+            )
+            for change in plan.changes
+        ]
+        finished = ev.PassFinished(
+            pass_=number, tokens_after=plan.tokens_after, prefix_kept=plan.prefix_kept
+        )
+        lifted: list[ev.Event] = []
+        if request.trigger == "overflow" and any(
+            self._table.exempt[change.row] for change in plan.changes
+        ):
+            text = "The request was too large, so turns that you had brought back had to go again."
+            lifted.append(ev.Notice(level="warning", text=text))
+        return [started, *lifted, *changes, finished]
+
+    def _last_undoable(self) -> int:
+        return max((number for number, iris in self._passes.items() if iris), default=0)

@@ -1,0 +1,274 @@
+"""One pass over the turns: what is masked, summarised and archived, computed without doing it.
+
+The plan is a function of the table, the query and the request alone, so that a replay's
+what-if comes to the same decisions. Ties go to the lower IRI number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gh_tui.memory.eviction import Columns, EvictionConfig, Floats, Policy, policy_named
+from gh_tui.memory.hybrid import hybrid, to_unit
+from gh_tui.memory.steps import Units
+from gh_tui.memory.table import ARCHIVED, FULL, MASKED, Ints, TurnTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from gh_tui.embedding.vectors import Vector
+    from gh_tui.events.values import Phase, Trigger
+    from gh_tui.memory.lexicon import Lexicon
+    from gh_tui.memory.vectors import VectorStore
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Query:
+    """What the memory should serve now: usually the latest user input, or a new topic."""
+
+    iri: str | None = None
+    text: str = ""
+    vector: Vector | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PassRequest:
+    """Why a pass runs, and what it has to reach."""
+
+    now: float
+    """Seconds on the session's clock."""
+    budget: int
+    tokens_before: int
+    """Corrected tokens of the request as it would be sent now."""
+    trigger: Trigger
+    query: Query = Query()
+    policy: str | None = None
+    """None takes the configured one."""
+    proposed: tuple[str, ...] = ()
+    """On a topic shift: the IRIs that the detector proposes to archive."""
+    factor: float = 1.0
+    """`TokenEstimator.factor` at that time."""
+    standing_tokens: int = 0
+    """Part of `tokens_before` that is the standing block, which no prefix includes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One turn's step down."""
+
+    row: int
+    before: int
+    after: int
+    """Indexes into `table.LEVELS`."""
+    phase: Phase
+    terms: dict[str, float | None]
+    tokens_freed: int
+
+
+@dataclass(frozen=True, slots=True)
+class PassPlan:
+    """What a pass would do."""
+
+    policy: str
+    changes: tuple[Change, ...]
+    tokens_after: int
+    prefix_kept: int
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a query is compared with."""
+
+    lexicon: Lexicon
+    vectors: VectorStore
+    calibrate: Callable[[NDArray[np.float32]], NDArray[np.float32]] | None = None
+    """Raw cosines to similarities in [0, 1]; None clips them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Rows that are protected by where they are."""
+
+    newest: frozenset[int]
+    """The newest turn and the latest user input."""
+    open_heads: frozenset[int]
+    """Heads of exchanges whose results are not all in."""
+
+
+class PassPlanner:
+    """Computes one pass on a copy of the levels."""
+
+    def __init__(
+        self,
+        table: TurnTable,
+        evidence: Evidence,
+        place: Place,
+        config: EvictionConfig,
+        request: PassRequest,
+    ) -> None:
+        self._table, self._evidence = table, evidence
+        self._config, self._request = config, request
+        self._policy: Policy = policy_named(request.policy or config.policy)
+        self._level = table.level.copy()
+        rows = len(table)
+        self._recent = np.arange(rows) >= rows - config.preserve_recent
+        self._fixed = table.guarded.copy()
+        if request.trigger != "overflow":
+            self._fixed |= table.exempt
+        self._fixed[list(place.newest)] = True
+        if place.open_heads:
+            self._fixed |= np.isin(table.head, list(place.open_heads))
+        self._fixed_unit = table.any_of_unit(self._fixed)
+        self._tokens = request.tokens_before
+        self._changes: list[Change] = []
+
+    def plan(self, proposed_rows: tuple[int, ...] = ()) -> PassPlan:
+        """Run the phases in order and say what would change."""
+        costs = self._table.costs(self._level, self._request.factor)
+        outside = max(0, self._tokens - self._request.standing_tokens - int(costs.sum()))
+        if self._policy.stages:
+            self._mask()
+            self._topic(proposed_rows)
+            self._threshold()
+        self._fuse()
+        first = min((change.row for change in self._changes), default=len(costs))
+        return PassPlan(
+            policy=self._policy.name,
+            changes=tuple(self._changes),
+            tokens_after=self._tokens,
+            prefix_kept=outside + int(costs[:first].sum()),
+        )
+
+    def _mask(self) -> None:
+        table, keep = self._table, self._config.keep_tool_results
+        results = np.flatnonzero(table.tool)
+        older = results[: max(0, len(results) - keep)]
+        shorter = table.line[older] < table.full[older]
+        masked = (self._level[older] == FULL) & ~self._fixed[older] & shorter
+        for index in np.flatnonzero(masked).tolist():
+            newer = float(len(results) - 1 - index)
+            self._step(int(older[index]), MASKED, "mask", {"newer_results": newer})
+
+    def _topic(self, proposed_rows: tuple[int, ...]) -> None:
+        named = np.zeros(len(self._table), np.bool_)
+        named[list(proposed_rows)] = True
+        chosen = self._table.any_of_unit(named) & ~self._fixed_unit & (self._level > ARCHIVED)
+        for row in np.flatnonzero(chosen).tolist():
+            self._step(row, ARCHIVED, "topic", self._basic_terms(row))
+
+    def _threshold(self) -> None:
+        table, config = self._table, self._config
+        # Unknown relevance is never below the threshold.
+        relevance = table.highest_of_unit(
+            np.where(np.isnan(table.relevance), np.inf, table.relevance)
+        )
+        age = self._request.now - table.highest_of_unit(table.last_access)
+        below = (relevance < config.relevance_threshold) & (age > config.safe_window_seconds)
+        spared = self._fixed_unit | table.any_of_unit(self._recent)
+        for row in np.flatnonzero(below & ~spared & (self._level > ARCHIVED)).tolist():
+            terms = self._basic_terms(row)
+            terms["threshold"] = config.relevance_threshold
+            terms["safe_window"] = config.safe_window_seconds
+            self._step(row, ARCHIVED, "threshold", terms)
+
+    def _basic_terms(self, row: int) -> dict[str, float | None]:
+        table = self._table
+        return {
+            "relevance_score": _known(table.relevance[row]),
+            "age": _known(self._request.now - table.last_access[row]),
+        }
+
+    def _fuse(self) -> None:
+        excess_tokens, excess_messages = self._excess()
+        if excess_tokens <= 0 and excess_messages <= 0:
+            return
+        rows = np.flatnonzero((self._level > ARCHIVED) & ~self._fixed_unit)
+        if not rows.size:
+            return
+        units = Units(self._table, self._level, rows, self._request.factor)
+        columns = self._columns(rows, units)
+        steps = units.steps(self._policy, columns, self._config, self._recent)
+        chosen = steps.until(excess_tokens, excess_messages)
+        target: dict[int, int] = {}
+        for index in chosen.tolist():
+            target[int(steps.head[index])] = int(steps.after[index])
+        self._apply_fusion(rows, columns, units, target)
+
+    def _excess(self) -> tuple[int, int]:
+        """Tokens and messages above what the pass works down to."""
+        config, request = self._config, self._request
+        ceiling = request.budget
+        if request.trigger == "overflow":
+            # The server says that the estimate is wrong, so the estimate is the ceiling.
+            ceiling = min(ceiling, request.tokens_before)
+        tokens = self._tokens - int(config.low_watermark * ceiling)
+        messages = int(self._table.messages(self._level).sum())
+        if messages <= config.max_messages:
+            return tokens, 0
+        return tokens, messages - int(config.low_watermark * config.max_messages)
+
+    def _columns(self, rows: Ints, units: Units) -> Columns:
+        table = self._table
+        information = self._evidence.lexicon.information()[rows] if self._policy.stages else rows
+        per_token = information / np.maximum(table.full[rows], 1)
+        typical = float(per_token.mean()) or 1.0
+        return Columns(
+            age=np.maximum(self._request.now - table.last_access[rows], 0.0),
+            relevance=table.relevance[rows],
+            query=self._query(rows),
+            info=per_token / (per_token + typical),
+            tokens=units.tokens[rows].astype(np.float64),
+            most_tokens=float(units.tokens[rows].max()),
+        )
+
+    def _query(self, rows: Ints) -> Floats:
+        query, kind = self._request.query, self._policy.query
+        blank = np.full(rows.size, np.nan)
+        if kind == "none" or (query.vector is None and not query.text):
+            return blank
+        cosines = self._evidence.vectors.cosines(query.vector, len(self._table))
+        if kind == "hybrid":
+            return to_unit(hybrid(self._evidence.lexicon.bm25(query.text), cosines))[rows]
+        near = cosines[rows]
+        if self._evidence.calibrate is None:
+            return np.clip(near, 0.0, 1.0)
+        return self._evidence.calibrate(near.astype(np.float32)).astype(np.float64)
+
+    def _apply_fusion(
+        self, rows: Ints, columns: Columns, units: Units, target: dict[int, int]
+    ) -> None:
+        head = self._table.head[rows]
+        wanted = np.isin(head, list(target))
+        for index in np.flatnonzero(wanted).tolist():
+            row = int(rows[index])
+            terms: dict[str, float | None] = {
+                "retention": _known(units.retention[head[index]]),
+                "query": _known(columns.query[index]),
+                "relevance_score": _known(columns.relevance[index]),
+                "info": _known(columns.info[index]),
+                "age": _known(columns.age[index]),
+                "tokens": _known(columns.tokens[index]),
+            }
+            self._step(row, target[int(head[index])], "fusion", terms)
+
+    def _step(self, row: int, after: int, phase: Phase, terms: dict[str, float | None]) -> None:
+        before = int(self._level[row])
+        if after >= before:
+            return
+        freed = self._cost(row, before) - self._cost(row, after)
+        self._level[row] = after
+        self._tokens -= freed
+        self._changes.append(Change(row, before, after, phase, terms, freed))
+
+    def _cost(self, row: int, level: int) -> int:
+        return self._table.cost(row, level, self._request.factor)
+
+
+def _known(value: float) -> float | None:
+    """A recorded term: 6 digits, None where unknown."""
+    return None if np.isnan(value) else round(float(value), 6)

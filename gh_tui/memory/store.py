@@ -1,0 +1,262 @@
+"""The turns of a session and their columns: what comes in, what is known of each turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from gh_tui.events import types as ev
+from gh_tui.memory import forms
+from gh_tui.memory.lexicon import Lexicon
+from gh_tui.memory.passes import Evidence
+from gh_tui.memory.table import FULL, LEVELS, SUMMARY, TurnTable
+from gh_tui.memory.tokens import count_message
+from gh_tui.memory.turn import L1Turn, iris_in
+from gh_tui.memory.vectors import VECTOR_BYTES, VectorStore
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gh_tui.embedding.vectors import Vector
+    from gh_tui.events.values import Fidelity, Phase
+
+RESULT_LIMIT: Final = 2000
+"""Tokens from which a tool result is shown as head, tail and IRI."""
+
+
+class TurnStore:
+    """All turns, in order, with their numbers in columns and their words and vectors."""
+
+    def __init__(
+        self,
+        *,
+        result_limit: int = RESULT_LIMIT,
+        calibrate: Callable[[NDArray[np.float32]], NDArray[np.float32]] | None = None,
+        vector_bytes: int = VECTOR_BYTES,
+    ) -> None:
+        self.result_limit = result_limit
+        self._turns: list[L1Turn] = []
+        self._row: dict[str, int] = {}
+        self._table = TurnTable()
+        self._lexicon = Lexicon()
+        self._vectors = VectorStore(vector_bytes)
+        self._evidence = Evidence(self._lexicon, self._vectors, calibrate)
+        self._members: dict[int, list[int]] = {}
+        self._open: dict[str, int] = {}
+        self._task: int | None = None
+        self._latest_input: int | None = None
+
+    # What is there.
+
+    @property
+    def turns(self) -> Sequence[L1Turn]:
+        """All turns in order; do not change the list."""
+        return self._turns
+
+    @property
+    def table(self) -> TurnTable:
+        """The columns over `turns`, for reading."""
+        return self._table
+
+    @property
+    def task(self) -> L1Turn | None:
+        """The turn that states the task."""
+        return None if self._task is None else self._turns[self._task]
+
+    def __len__(self) -> int:
+        return len(self._turns)
+
+    def __contains__(self, iri: str) -> bool:
+        return iri in self._row
+
+    def turn(self, iri: str) -> L1Turn:
+        """The turn of an IRI.
+
+        Raises:
+            KeyError: this session has no such turn.
+        """
+        return self._turns[self._row[iri]]
+
+    def exchange(self, iri: str) -> list[L1Turn]:
+        """The turns of the unit that an IRI belongs to, its head first."""
+        return [self._turns[row] for row in self._unit(self._row[iri])]
+
+    def members(self, row: int) -> Sequence[int]:
+        """Rows of the results that belong to the assistant message in a row."""
+        return self._members.get(row, ())
+
+    def tokens(self, factor: float = 1.0) -> int:
+        """Corrected tokens of all turns at their fidelity."""
+        return int(self._table.costs(self._table.level, factor).sum())
+
+    def message_count(self) -> int:
+        """Messages that the turns take at their fidelity."""
+        return int(self._table.messages(self._table.level).sum())
+
+    def fidelity_counts(self) -> Mapping[Fidelity, int]:
+        """How many turns are at each fidelity."""
+        counts = np.bincount(self._table.level, minlength=len(LEVELS))
+        return {name: int(counts[level]) for level, name in enumerate(LEVELS)}
+
+    def similarities(self, query: Vector | None) -> NDArray[np.float64]:
+        """Raw cosine of each turn with a vector: float64[turns], not-a-number if unknown."""
+        return self._vectors.cosines(query, len(self._turns))
+
+    # What comes in.
+
+    def add(self, turn: L1Turn) -> None:
+        """Take in the next turn.
+
+        A user's turn ends the exemptions that recall and undo gave. IRIs that a call names
+        count as an access of those turns.
+
+        Raises:
+            ValueError: the IRI is there already, or a result answers no open call.
+        """
+        if turn.iri in self._row:
+            raise ValueError(f"{turn.iri} is in L1 already")
+        row = len(self._turns)
+        head = row
+        if turn.role == "tool":
+            opened = self._open.pop(turn.call_id or "", None)
+            if opened is None:
+                raise ValueError(f"{turn.iri} answers no open call ({turn.call_id})")
+            head = opened
+            self._members[head].append(row)
+        elif turn.role == "user":
+            self._table.exempt[:] = False
+            self._latest_input = row
+        if turn.is_task:
+            self._release_task()
+            self._task = row
+        self._row[turn.iri] = row
+        view = self._keep_vector(row, turn.embedding)
+        self._turns.append(replace(turn, embedding=view))
+        shown = forms.full_text(turn, self.result_limit)
+        full = turn.tokens if shown is turn.text else count_message(shown)
+        self._table.append(turn, head=head, full=full, line=self._line_tokens(turn))
+        self._lexicon.add(turn.text)
+        if turn.calls:
+            self._open_calls(row, turn)
+        elif turn.role == "tool":
+            self._refresh_line(head)
+
+    def score(
+        self, iri: str, relevance_score: float | None, embedding: Vector | None = None
+    ) -> None:
+        """Set the relevance of a turn, and its vector if given; None is unknown."""
+        row = self._row[iri]
+        self._set(row, relevance_score=relevance_score)
+        self._table.relevance[row] = np.nan if relevance_score is None else relevance_score
+        if embedding is not None:
+            self._set(row, embedding=self._keep_vector(row, embedding))
+
+    def forget_vectors(self) -> None:
+        """Drop all vectors: those of different embedders are never compared."""
+        self._vectors.clear()
+        for row in range(len(self._turns)):
+            self._set(row, embedding=None)
+
+    def add_summary(self, iri: str, summary: str) -> None:
+        """Replace the one line of a turn; used from the next time that it is shown."""
+        row = self._row[iri]
+        self._set(row, summary=summary)
+        self._table.line[row] = self._line_tokens(self._turns[row])
+        self._refresh_line(int(self._table.head[row]))
+
+    def touch(self, iri: str, now: float) -> None:
+        """Note an access: the entry was opened, or named in a call."""
+        row = self._row[iri]
+        self._set(row, last_access=now)
+        self._table.last_access[row] = now
+
+    def set_task(self, iri: str) -> None:
+        """Make a turn the task; the old task's turn becomes an ordinary one."""
+        self._release_task()
+        self._task = self._row[iri]
+        self._mark(self._task, is_task=True)
+
+    def set_standing(self, iri: str, standing: bool) -> None:
+        """Follow the class of an input: whether it is a standing instruction."""
+        self._mark(self._row[iri], standing=standing)
+
+    # Small steps.
+
+    def _unit(self, row: int) -> list[int]:
+        head = int(self._table.head[row])
+        return [head, *self._members.get(head, ())]
+
+    def _raise(
+        self, rows: Iterable[int], phase: Phase, factor: float
+    ) -> list[ev.TurnFidelityChanged]:
+        """Bring rows to full; a unit that was one line or archived comes back whole."""
+        wanted: dict[int, None] = {}
+        for row in rows:
+            collapsed = self._table.level[row] <= SUMMARY
+            wanted.update(dict.fromkeys(self._unit(row) if collapsed else [row]))
+        return [
+            self._change(row, FULL, phase, {}, factor)
+            for row in sorted(wanted)
+            if self._table.level[row] != FULL
+        ]
+
+    def _change(
+        self, row: int, after: int, phase: Phase, terms: dict[str, float | None], factor: float
+    ) -> ev.TurnFidelityChanged:
+        before = int(self._table.level[row])
+        freed = self._table.cost(row, before, factor) - self._table.cost(row, after, factor)
+        self._set_level(row, after)
+        return ev.TurnFidelityChanged(
+            iri=self._turns[row].iri,
+            before=LEVELS[before],
+            after=LEVELS[after],
+            phase=phase,
+            terms=terms,
+            tokens_freed=freed,
+        )
+
+    def _set_level(self, row: int, level: int) -> None:
+        self._table.level[row] = level
+        self._set(row, fidelity=LEVELS[level])
+
+    def _set(self, row: int, **values: object) -> None:
+        self._turns[row] = replace(self._turns[row], **values)  # type: ignore[arg-type]
+
+    def _mark(self, row: int, **values: object) -> None:
+        self._set(row, **values)
+        self._table.guarded[row] = self._turns[row].guarded
+
+    def _release_task(self) -> None:
+        if self._task is not None:
+            self._mark(self._task, is_task=False)
+
+    def _keep_vector(self, row: int, vector: Vector | None) -> Vector | None:
+        view = self._vectors.put(row, vector)
+        for dropped in self._vectors.take_dropped():
+            for old in dropped:
+                self._set(old, embedding=None)
+        return view
+
+    def _open_calls(self, row: int, turn: L1Turn) -> None:
+        self._members[row] = []
+        for call in turn.calls:
+            self._open[call.id] = row
+            for iri in iris_in(" ".join(map(str, call.arguments.values()))):
+                if iri in self._row:
+                    self.touch(iri, turn.created_at)
+        self._refresh_line(row)
+
+    def _line_tokens(self, turn: L1Turn) -> int:
+        line = forms.masked_line(turn) if turn.role == "tool" else forms.summary_line(turn)
+        return forms.line_tokens(line)
+
+    def _refresh_line(self, head: int) -> None:
+        """Count the exchange's line anew, once its results are in."""
+        if head not in self._members or head in self._open.values():
+            return
+        results = [self._turns[row] for row in self._members[head]]
+        line = forms.exchange_line(self._turns[head], results)
+        self._table.line[head] = forms.line_tokens(line)

@@ -1,0 +1,135 @@
+"""Token counts: estimated by script, corrected by what the server reports."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from gh_tui.events.values import ToolCall
+
+MESSAGE_OVERHEAD: Final = 4
+"""Tokens that a chat template spends on the frame of one message."""
+
+_CJK: Final = re.compile(
+    "[\u1100-\u11ff\u2e80-\u303f\u3040-\u30ff\u3100-\u318f\u31a0-\u31ff\u3400-\u4dbf"
+    "\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]+"
+)
+_STEPS: Final = 20
+_LEAST_SENT: Final = 200
+_SHORT_UNLEARNED: Final = 0.5
+_SHORT_LEARNED: Final = 0.8
+
+
+def count(text: str) -> int:
+    """Estimate the tokens of a text: 1 per CJK character, other text by UTF-8 bytes / 4.
+
+    Pure, so that a recorded number can be computed again.
+    """
+    if text.isascii():
+        return (len(text) + 3) // 4
+    other = _CJK.sub("", text)
+    octets = len(other.encode("utf-8", "surrogatepass"))
+    return len(text) - len(other) + (octets + 3) // 4
+
+
+def count_message(
+    text: str, calls: Sequence[ToolCall] = (), blocks: Sequence[dict[str, Any]] = ()
+) -> int:
+    """Estimate the tokens of one message with its frame, calls and provider blocks.
+
+    Blocks that repeat the text (a raw reply) replace it on the wire, so the larger one counts.
+    """
+    body = count(text) + sum(
+        MESSAGE_OVERHEAD + count(call.name) + count(_dump(call.arguments)) for call in calls
+    )
+    if blocks:
+        body = max(body, count(_dump(list(blocks))))
+    return MESSAGE_OVERHEAD + body
+
+
+def count_schemas(schemas: Sequence[dict[str, Any]]) -> int:
+    """Estimate the tokens of tool schemas that are sent beside the messages."""
+    return sum(MESSAGE_OVERHEAD + count(_dump(schema)) for schema in schemas)
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+class TokenEstimator:
+    """The correction of `count` that is learned from reported usage, within [0.5, 2].
+
+    The factor moves in steps of 0.05, so that numbers that are cached stay valid while it is
+    at rest. Counts of turns are kept uncorrected; `scale` is applied when they are compared
+    with a budget or shown as a total.
+    """
+
+    def __init__(self, steps: int = _STEPS) -> None:
+        self._steps = _clamp(steps)
+        self._target = self._steps / _STEPS
+        self._confirmed = 0
+
+    @property
+    def factor(self) -> float:
+        """The present correction, in [0.5, 2]."""
+        return self._steps / _STEPS
+
+    @property
+    def basis(self) -> Literal["estimated", "confirmed"]:
+        """`confirmed` once a server's report has been taken into the factor."""
+        return "confirmed" if self._confirmed else "estimated"
+
+    def scale(self, tokens: int) -> int:
+        """Correct an estimate; whole numbers, so that every place rounds alike."""
+        return scale(tokens, self.factor)
+
+    def confirm(self, estimated: int, reported: int) -> bool:
+        """Learn from what the server counted for a request.
+
+        Args:
+            estimated: the corrected tokens of the request as it was sent.
+            reported: the prompt tokens in the server's usage, cached ones included; 0 or
+                less means that it gave none.
+
+        Returns:
+            True if the server seems to have cut the prompt: it reports clearly fewer tokens
+            than were sent. Nothing is learned then.
+        """
+        if reported <= 0 or estimated <= 0:
+            return False
+        ratio = reported / estimated
+        # Before the first report the estimate itself may be far off for a script.
+        short = _SHORT_LEARNED if self._confirmed else _SHORT_UNLEARNED / self.factor
+        if estimated >= _LEAST_SENT and ratio < short:
+            return True
+        if estimated < _LEAST_SENT:
+            return False
+        observed = self.factor * ratio
+        self._target = (self._target + observed) / 2 if self._confirmed else observed
+        self._confirmed += 1
+        if abs(self._target * _STEPS - self._steps) >= 1:
+            self._steps = _clamp(round(self._target * _STEPS))
+        return False
+
+
+def _clamp(steps: int) -> int:
+    return max(_STEPS // 2, min(2 * _STEPS, steps))
+
+
+def scale(tokens: int, factor: float) -> int:
+    """Apply a factor of `TokenEstimator` to a count, rounding half up in whole numbers."""
+    return (tokens * round(factor * _STEPS) + _STEPS // 2) // _STEPS
+
+
+def scale_all(tokens: NDArray[np.int64], factor: float) -> NDArray[np.int64]:
+    """`scale` for each number of an array."""
+    steps = round(factor * _STEPS)
+    return tokens if steps == _STEPS else (tokens * steps + _STEPS // 2) // _STEPS
