@@ -101,8 +101,8 @@ class EmbeddingService:
         """Embed texts.
 
         Args:
-            texts: n texts; a text without any visible character becomes the zero vector,
-                which stands for *unknown*. Lone surrogates count as U+FFFD.
+            texts: n texts; one without a letter or digit (empty, "?!", a picture) becomes the
+                zero vector, which stands for *unknown*. Lone surrogates count as "?".
 
         Returns:
             float32[n, dim]: rows of unit length up to float16, or zero, or not finite where
@@ -154,7 +154,9 @@ class EmbeddingService:
     def _prepare(self, text: str) -> str:
         # One character more than the limit, so that `_encode` can see that it was cut.
         head = text.strip()[: self.max_chars + 1]
-        return head.encode("utf-8", "replace").decode("utf-8") if not head.isascii() else head
+        if not any(char.isalnum() for char in head):
+            return ""
+        return head if head.isascii() else head.encode("utf-8", "replace").decode("utf-8")
 
     def _fill(self, rows: Matrix, keys: Sequence[str]) -> list[str]:
         """Copy cached rows and return the other texts, each once, in order."""
