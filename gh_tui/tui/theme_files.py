@@ -19,8 +19,8 @@ from textual.css.stylesheet import Stylesheet, StylesheetParseError
 from textual.css.tokenizer import TokenError
 from textual.theme import Theme
 
-DEFAULT_DARK = "gliding-dark"
-DEFAULT_LIGHT = "gliding-light"
+DEFAULT_DARK = "gliding-horse-dark"
+DEFAULT_LIGHT = "gliding-horse-light"
 
 
 def load_themes(user_folder: Path | None = None) -> tuple[list[Theme], list[str]]:

@@ -1,0 +1,229 @@
+"""The lines of the timeline: turns in the order of entry, and passes where they happened.
+
+A line is the IRI of a turn or the number of a pass. Taking in an event costs the same however
+long the session is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from gh_tui.events import types as ev
+from gh_tui.events.state import SessionState, TurnState
+from gh_tui.events.values import Fidelity
+
+Line = str | int
+Filter = Literal["all", "changed", "protected", "archived"]
+FILTERS: tuple[Filter, ...] = ("all", "changed", "protected", "archived")
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """What an event changed on the screen."""
+
+    lines: frozenset[Line] = frozenset()
+    """Lines that look different."""
+    grown: bool = False
+    """Lines were added at the end."""
+    everything: bool = False
+    """Any line may look different."""
+
+
+@dataclass(slots=True)
+class Ledger:
+    """The timeline's own bookkeeping, next to the state it shows."""
+
+    state: SessionState = field(default_factory=SessionState)
+    filter: Filter = "all"
+    lines: list[Line] = field(default_factory=list)
+    """All lines in order."""
+    shown: list[Line] = field(default_factory=list)
+    """Those that pass the filter."""
+    counts: dict[Fidelity, int] = field(default_factory=dict)
+    seen: dict[str, int] = field(default_factory=dict)
+    """Tokens of each turn as the model sees it now."""
+    tokens_seen: int = 0
+    tokens_total: int = 0
+    task: str | None = None
+    newest: str | None = None
+    newest_pass: int | None = None
+    fresh: set[str] = field(default_factory=set)
+    """Turns that changed in the newest pass or since."""
+    _places: dict[int, int] = field(default_factory=dict)
+    """For each pass, how many turns there were when it began."""
+
+    def rebuild(self, state: SessionState) -> None:
+        """Take the whole state in anew, as after a jump in a replay."""
+        self.state = state
+        self.newest = self.newest_pass = self.task = None
+        self.lines, self.fresh = [], set()
+        self.counts, self.seen = {}, {}
+        self.tokens_seen = self.tokens_total = 0
+        places = self._guess_places()
+        waiting = sorted(state.passes)
+        for index, turn in enumerate(state.turns.values()):
+            while waiting and places[waiting[0]] <= index:
+                self.lines.append(waiting.pop(0))
+            self._enter(turn)
+        self.lines.extend(waiting)
+        self._places = places
+        if state.passes:
+            self.newest_pass = max(state.passes)
+            self.fresh = {change.iri for change in state.passes[self.newest_pass].changes}
+        self.refilter()
+
+    def refilter(self) -> None:
+        """Choose the shown lines again."""
+        self.shown = [line for line in self.lines if self.passes_filter(line)]
+
+    def passes_filter(self, line: Line) -> bool:
+        """Whether a line belongs to the present view."""
+        if self.filter == "all":
+            return True
+        if isinstance(line, int):
+            return self.filter == "changed"
+        turn = self.state.turns[line]
+        match self.filter:
+            case "changed":
+                return turn.fidelity != "full" or line in self.fresh
+            case "protected":
+                return self.is_protected(turn)
+            case "archived":
+                return turn.fidelity == "archived"
+
+    def is_protected(self, turn: TurnState) -> bool:
+        """Whether the program may never take this turn away."""
+        return (
+            turn.pinned
+            or turn.standing
+            or turn.is_supplement
+            or turn.iri in (self.task, self.newest)
+        )
+
+    def take(self, event: ev.Event) -> Update:
+        """Take in one event that the state already holds."""
+        match event:
+            case ev.TurnAdded():
+                return self._on_added(event)
+            case ev.TurnFidelityChanged():
+                return self._on_changed(event)
+            case ev.PassStarted():
+                return self._on_pass(event.pass_)
+            case ev.PassFinished():
+                return Update(frozenset({event.pass_}))
+            case ev.TurnScored() | ev.TurnPinned() | ev.TurnUnpinned():
+                return self._redraw(event.iri)
+            case ev.InputClassified():
+                entry = self.state.supplements.get(event.id or "")
+                return self._redraw(event.iri or (entry.iri if entry else None) or "")
+            case ev.SessionStarted():
+                return Update(everything=True)
+            case _:
+                return Update()
+
+    def _redraw(self, iri: str) -> Update:
+        if iri not in self.seen:
+            return Update()
+        if self.filter != "all":
+            self.refilter()
+            return Update(everything=True)
+        return Update(frozenset({iri}))
+
+    def _on_added(self, event: ev.TurnAdded) -> Update:
+        turn = self.state.turns[event.iri]
+        if event.iri in self.seen:  # a damaged recording may hold it twice
+            return Update(frozenset({event.iri}))
+        before = self.newest
+        self._enter(turn)
+        if self.passes_filter(event.iri):
+            self.shown.append(event.iri)
+        return Update(frozenset({before} if before else ()), grown=True)
+
+    def _enter(self, turn: TurnState) -> None:
+        self.lines.append(turn.iri)
+        if self.task is None and turn.role == "user":
+            self.task = turn.iri
+        self.newest = turn.iri
+        self.counts[turn.fidelity] = self.counts.get(turn.fidelity, 0) + 1
+        self.tokens_total += turn.tokens
+        self._set_seen(turn, _tokens_seen(turn, self._changes_of(turn)))
+
+    def _on_changed(self, event: ev.TurnFidelityChanged) -> Update:
+        turn = self.state.turns.get(event.iri)
+        if turn is None or event.iri not in self.seen:
+            return Update()
+        self.counts[event.before] = self.counts.get(event.before, 0) - 1
+        self.counts[event.after] = self.counts.get(event.after, 0) + 1
+        self._set_seen(turn, _after(turn, event, self.seen[event.iri]))
+        self.fresh.add(event.iri)
+        lines: set[Line] = {event.iri}
+        if event.pass_ is not None:
+            lines.add(event.pass_)
+        if self.filter != "all":
+            self.refilter()
+            return Update(everything=True)
+        return Update(frozenset(lines))
+
+    def _on_pass(self, number: int) -> Update:
+        if number in self._places:
+            return Update(frozenset({number}))
+        stale = frozenset[Line](self.fresh)
+        self.fresh.clear()
+        self.newest_pass = number
+        self._places[number] = len(self.seen)
+        self.lines.append(number)
+        if self.filter != "all":
+            self.refilter()
+            return Update(everything=True)
+        self.shown.append(number)
+        return Update(stale, grown=True)
+
+    def _set_seen(self, turn: TurnState, tokens: int) -> None:
+        self.tokens_seen += tokens - self.seen.get(turn.iri, 0)
+        self.seen[turn.iri] = tokens
+
+    def _changes_of(self, turn: TurnState) -> Iterable[ev.TurnFidelityChanged]:
+        if turn.last_change is None:
+            return ()
+        if turn.last_change.before == "full":
+            return (turn.last_change,)
+        return [
+            change
+            for done in self.state.passes.values()
+            for change in done.changes
+            if change.iri == turn.iri
+        ]
+
+    def _guess_places(self) -> dict[int, int]:
+        """Where each pass goes: where it was seen to happen, else after the turns it changed."""
+        order = {iri: index for index, iri in enumerate(self.state.turns)}
+        places: dict[int, int] = {}
+        least = 0
+        for number in sorted(self.state.passes):
+            changed = [order.get(change.iri, 0) for change in self.state.passes[number].changes]
+            place = self._places.get(number, max(changed, default=least) + 1)
+            least = places[number] = max(least, place)
+        return places
+
+
+def _after(turn: TurnState, change: ev.TurnFidelityChanged, before: int) -> int:
+    match change.after:
+        case "full":
+            return turn.tokens
+        case "archived":
+            return 0
+        case "masked" | "summary":
+            return max(0, before - change.tokens_freed)
+
+
+def _tokens_seen(turn: TurnState, changes: Iterable[ev.TurnFidelityChanged]) -> int:
+    if turn.fidelity == "full":
+        return turn.tokens
+    if turn.fidelity == "archived":
+        return 0
+    tokens = turn.tokens
+    for change in changes:
+        tokens = _after(turn, change, turn.tokens if change.before == "full" else tokens)
+    return tokens

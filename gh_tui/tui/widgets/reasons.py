@@ -1,0 +1,128 @@
+"""Why a turn is at its fidelity, in words made from the decision's own terms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gh_tui.events.state import PassState, SessionState, TurnState
+from gh_tui.events.types import TurnFidelityChanged
+
+_IDLE = ("idle", "idle_seconds", "age", "age_seconds")
+_RELEVANCE = ("relevance", "relevance_score", "r")
+_THRESHOLD = ("threshold", "relevance_threshold")
+_RETENTION = ("retention", "value")
+_KEEP = ("keep_tool_results", "keep", "newest")
+_VERBS = {"masked": "masked", "summary": "summary", "archived": "archived", "full": "back"}
+
+
+def setting(state: SessionState, name: str, default: float) -> float:
+    """A numeric setting of the session by its dotted name, as recorded at its start."""
+    values: Any = state.started.settings if state.started is not None else {}
+    if isinstance(values.get(name), int | float):
+        return float(values[name])
+    for part in name.split("."):
+        values = values.get(part) if isinstance(values, dict) else None
+    return float(values) if isinstance(values, int | float) else default
+
+
+def sentence(change: TurnFidelityChanged, state: SessionState) -> str:
+    """The reason in full, such as `archived: relevance 0.12 < 0.30, idle 6 min · pass 3`."""
+    verb = _VERBS[change.after]
+    if change.phase == "undo":
+        return f"back in full: pass {change.pass_} undone" if change.pass_ else "back: undone"
+    if change.phase == "recall":
+        return "recalled by you" if change.after == "full" else f"{verb}: recall ended"
+    text = f"{verb}: {_cause(change, state)}"
+    return f"{text} · pass {change.pass_}" if change.pass_ is not None else text
+
+
+def short(change: TurnFidelityChanged, state: SessionState) -> str:
+    """The reason for a narrow column, such as `0.12<0.30 p3`."""
+    number = f" p{change.pass_}" if change.pass_ is not None else ""
+    match change.phase:
+        case "mask":
+            text = "old result"
+        case "threshold":
+            relevance, limit = _relevance(change, state)
+            text = "low score" if relevance is None else f"{relevance:.2f}<{limit:.2f}"
+        case "fusion":
+            kept = _term(change, _RETENTION)
+            text = "lowest" if kept is None else f"lowest {kept:.2f}"
+        case "topic":
+            text = "old topic"
+        case "user":
+            text = "by you"
+        case "undo":
+            return "undone"
+        case "recall":
+            return "recalled"
+    return text + number
+
+
+def separator(done: PassState) -> str:
+    """What a pass did, on one line."""
+    after = "…" if done.tokens_after is None else f"{done.tokens_after:,}"
+    counts: dict[str, int] = {}
+    for change in done.changes:
+        counts[change.after] = counts.get(change.after, 0) + 1
+    parts = [f"{count} {_VERBS[kind]}" for kind in _VERBS if (count := counts.get(kind))]
+    did = ", ".join(parts) or ("no changes" if done.tokens_after is not None else "running")
+    return f"pass {done.pass_} · {done.trigger} · {done.tokens_before:,} → {after} tok · {did}"
+
+
+def span(seconds: float) -> str:
+    """A duration in one unit: `now`, `45 s`, `6 min`, `3 h`, `2 d`."""
+    if seconds < 1:
+        return "now"
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    if seconds < 3600:
+        return f"{seconds // 60:.0f} min"
+    if seconds < 86400:
+        return f"{seconds // 3600:.0f} h"
+    return f"{seconds // 86400:.0f} d"
+
+
+def _cause(change: TurnFidelityChanged, state: SessionState) -> str:
+    match change.phase:
+        case "mask":
+            keep = _term(change, _KEEP)
+            count = setting(state, "eviction.keep_tool_results", 10) if keep is None else keep
+            return f"tool result older than the newest {count:.0f}"
+        case "threshold":
+            relevance, limit = _relevance(change, state)
+            low = "relevance too low" if relevance is None else f"relevance {relevance:.2f}"
+            return _with_idle(low if relevance is None else f"{low} < {limit:.2f}", change)
+        case "fusion":
+            kept = _term(change, _RETENTION)
+            return "lowest retention" if kept is None else f"lowest retention {kept:.2f}"
+        case "topic":
+            return _with_idle("belongs to the topic before the shift", change)
+        case "user":
+            return "you asked for it"
+        case _:
+            return change.phase
+
+
+def _with_idle(text: str, change: TurnFidelityChanged) -> str:
+    idle = _term(change, _IDLE)
+    return text if idle is None else f"{text}, idle {span(idle)}"
+
+
+def _relevance(change: TurnFidelityChanged, state: SessionState) -> tuple[float | None, float]:
+    relevance = _term(change, _RELEVANCE)
+    turn: TurnState | None = state.turns.get(change.iri)
+    if relevance is None and turn is not None:
+        relevance = turn.relevance_score
+    limit = _term(change, _THRESHOLD)
+    return relevance, setting(state, "eviction.relevance_threshold", 0.3) if (
+        limit is None
+    ) else limit
+
+
+def _term(change: TurnFidelityChanged, names: tuple[str, ...]) -> float | None:
+    for name in names:
+        value = change.terms.get(name)
+        if value is not None:
+            return value
+    return None

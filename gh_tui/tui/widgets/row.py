@@ -1,0 +1,248 @@
+"""One line of the timeline as styled pieces: (style name, text)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gh_tui.events.state import SessionState, TurnState
+from gh_tui.events.values import Fidelity
+from gh_tui.tui.cells import bar, fit, shorten
+from gh_tui.tui.sanitize import one_line
+from gh_tui.tui.widgets import reasons
+from gh_tui.tui.widgets.ledger import Ledger
+
+Piece = tuple[str, str]
+
+FIDELITY_MARKS: dict[Fidelity, str] = {
+    "full": "F●",
+    "masked": "M◐",
+    "summary": "S◔",
+    "archived": "A○",
+}
+_ROLES = {"user": "you", "assistant": "agent", "tool": "tool"}
+ALPHA = 0.6
+"""Weight of the similarity to the task in a score."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Widths in cells; 0 leaves a column out."""
+
+    number: int
+    bar: int
+    marks: int
+    role: int
+    text: int
+    why: int
+    tokens: int
+    age: int
+
+
+def columns_for(width: int) -> Columns:
+    """The columns that fit a pane of `width` cells; the text takes what is left.
+
+    From 60 cells on age and tokens are there; from 110 the turn's number and the tool's name;
+    from 130 the reason of a change has a column of its own.
+    """
+    if width < 60:
+        number, chart, marks, role, tokens, age = 0, 3, 2, 4, 0, 0
+    elif width < 110:
+        number, chart, marks, role, tokens, age = 0, 5, 3, 5, 5, 6
+    else:
+        number, chart, marks, role, tokens, age = 4, 8, 3, 12, 9, 6
+    fixed = 1 + 2 + 4  # cursor, fidelity, score
+    sizes = [number, chart, marks, role, tokens, age]
+    gaps = 3 + sum(size > 0 for size in sizes)
+    text = max(0, width - fixed - gaps - sum(sizes))
+    why = text * 2 // 5 if width >= 130 else 0
+    if why:
+        text -= why + 1
+    return Columns(number, chart, marks, role, text, why, tokens, age)
+
+
+def heading(columns: Columns) -> list[Piece]:
+    """The names of the columns."""
+    parts = [" ", "  ", fit("#", columns.number, right=True), "scor", fit("e", columns.bar)]
+    parts[3:5] = [fit("score", 5 + columns.bar)]
+    parts += [
+        fit("", columns.marks),
+        fit("role", columns.role),
+        fit("summary" if columns.why else "summary, or why it changed", columns.text),
+        fit("why", columns.why),
+        fit("tokens", columns.tokens, right=True),
+        fit("age", columns.age, right=True),
+    ]
+    return [("dim", " ".join(part for part in parts if part))]
+
+
+def turn_row(
+    turn: TurnState, ledger: Ledger, columns: Columns, age: str, *, selected: bool
+) -> list[Piece]:
+    """The line of a turn."""
+    fresh = turn.iri in ledger.fresh
+    gone = turn.fidelity != "full"
+    body = "dim" if gone else "text"
+    pieces: list[Piece] = [
+        ("cursor", "▌" if selected else "▎" if fresh else " "),
+        (turn.fidelity, " " + FIDELITY_MARKS[turn.fidelity]),
+    ]
+    pieces += [(" dim", " " + fit(turn_number(turn.iri), columns.number, right=True))] * (
+        columns.number > 0
+    )
+    pieces += score(turn.relevance_score, threshold(ledger.state), columns.bar)
+    pieces += [
+        ("mark", " " + fit(marks(turn, ledger), columns.marks)),
+        (turn.role, " " + fit(role_name(turn, columns.role), columns.role)),
+    ]
+    pieces += _words(turn, ledger, columns, body, full=fresh or selected)
+    if columns.tokens:
+        pieces.append((body, " " + fit(_tokens(turn, ledger, columns), columns.tokens, right=True)))
+    if columns.age:
+        pieces.append(("dim", " " + fit(age, columns.age, right=True)))
+    return [(name.strip(), text) for name, text in pieces]
+
+
+def score(value: float | None, limit: float, width: int) -> list[Piece]:
+    """A score as number and bar; unknown is a dash, never a zero."""
+    if value is None:
+        return [("dim", " " + fit("  –", 4)), ("track", " " + fit("·", width))]
+    name = "low" if value < limit else "high"
+    filled, empty = bar(value, width)
+    return [(name, f" {value:4.2f} {filled}"), ("track", empty)]
+
+
+def marks(turn: TurnState, ledger: Ledger) -> str:
+    """Signs for task, pin, supplement, standing instruction and newest, in this order."""
+    signs = [
+        ("★", turn.iri == ledger.task),
+        ("◆", turn.pinned),
+        ("+", turn.is_supplement),
+        ("§", turn.standing),
+        ("◂", turn.iri == ledger.newest),
+    ]
+    return "".join(sign for sign, holds in signs if holds)
+
+
+def mark_words(turn: TurnState, ledger: Ledger) -> list[str]:
+    """The same signs in words."""
+    words = [
+        ("★ task", turn.iri == ledger.task),
+        ("◆ pinned", turn.pinned),
+        ("+ supplement", turn.is_supplement),
+        ("§ standing", turn.standing),
+        ("◂ newest", turn.iri == ledger.newest),
+    ]
+    return [word for word, holds in words if holds]
+
+
+def role_name(turn: TurnState, width: int) -> str:
+    """Who speaks; the tool's own name where there is room."""
+    if width < 5:
+        return {"user": "you", "assistant": "ai", "tool": "tool"}[turn.role]
+    if turn.role == "tool" and turn.name and width > 5:
+        return one_line(turn.name, 40)
+    return _ROLES[turn.role]
+
+
+def turn_number(iri: str) -> str:
+    """The last part of an IRI."""
+    return one_line(iri.rsplit("/", 1)[-1], 12)
+
+
+def threshold(state: SessionState) -> float:
+    """The relevance below which a pass may archive."""
+    return reasons.setting(state, "eviction.relevance_threshold", 0.3)
+
+
+def separator_row(number: int, ledger: Ledger, width: int) -> list[Piece]:
+    """The line of a pass."""
+    words = shorten(reasons.separator(ledger.state.passes[number]), max(0, width - 6))
+    newest = number == ledger.newest_pass
+    line = fit(f" ── {words} ", 0) or f" ── {words} "
+    return [("pass" if newest else "oldpass", line), ("track", "─" * max(0, width - len(line)))]
+
+
+def header_row(ledger: Ledger, width: int) -> list[Piece]:
+    """Counts by fidelity, tokens, threshold and filter, as much of it as fits."""
+    counts = ledger.counts
+    pieces: list[Piece] = [("header", " ")]
+    names = {"full": "full", "masked": "masked", "summary": "summary", "archived": "archived"}
+    for kind, sign in FIDELITY_MARKS.items():
+        word = f" {names[kind]}" if width >= 96 else ""
+        pieces.append((f"{kind}", f"{sign}{word} {counts.get(kind, 0)}  "))
+    pieces.append(("header", f"{ledger.tokens_seen:,}/{ledger.tokens_total:,} tok"))
+    if width >= 48:
+        pieces.append(("dim", f"  threshold {threshold(ledger.state):.2f}"))
+    if ledger.filter != "all":
+        pieces.append(("filter", f"  only {ledger.filter} "))
+    return pieces
+
+
+def detail_rows(turn: TurnState, ledger: Ledger, width: int) -> tuple[list[Piece], list[Piece]]:
+    """Two lines about the selected turn: its change or summary, and its score in terms."""
+    words = " · ".join(mark_words(turn, ledger))
+    change = turn.last_change
+    first: list[Piece] = [("header", f" #{turn_number(turn.iri)} ")]
+    if change is not None:
+        first.append((_reason_style(turn), reasons.sentence(change, ledger.state) + "  "))
+    if words:
+        first.append(("mark", words + "  "))
+    first.append(("text", one_line(turn.summary or turn.text, width * 2)))
+    return first, [("dim", " " + score_words(turn))]
+
+
+def score_words(turn: TurnState) -> str:
+    """The score with its terms, such as `score 0.42 = 0.6·g 0.50 + 0.4·l 0.30 (task+previous)`."""
+    basis = f" ({one_line(turn.basis, 60)})" if turn.basis else ""
+    if turn.relevance_score is None:
+        return f"score unknown{basis}"
+    total, g, l = turn.relevance_score, turn.global_sim, turn.local_sim  # noqa: E741
+    if g is not None and l is not None:
+        return f"score {total:.2f} = {ALPHA:.1f}·g {g:.2f} + {1 - ALPHA:.1f}·l {l:.2f}{basis}"
+    known = [f"{name} {value:.2f}" for name, value in (("g", g), ("l", l)) if value is not None]
+    terms = f" = {known[0]}, the other term unknown" if known else ""
+    return f"score {total:.2f}{terms}{basis}"
+
+
+def _words(
+    turn: TurnState, ledger: Ledger, columns: Columns, body: str, *, full: bool
+) -> list[Piece]:
+    summary = one_line(turn.summary or turn.text, columns.text * 2 + 8)
+    change = turn.last_change
+    if columns.why:
+        why = "" if change is None else reasons.sentence(change, ledger.state)
+        return [
+            (body, " " + fit(summary, columns.text)),
+            (_reason_style(turn), " " + fit(why, columns.why)),
+        ]
+    if change is None or (turn.fidelity == "full" and not full):
+        return [(body, " " + fit(summary, columns.text))]
+    why = (reasons.sentence if full else reasons.short)(change, ledger.state)
+    why = shorten(why, columns.text)
+    room = columns.text - len(why) - 2
+    rest = f"  {fit(summary, room)}" if room > 3 else " " * (columns.text - len(why))
+    return [(_reason_style(turn), " " + why), (body, rest)]
+
+
+def _reason_style(turn: TurnState) -> str:
+    return "back" if turn.fidelity == "full" else "reason"
+
+
+def _tokens(turn: TurnState, ledger: Ledger, columns: Columns) -> str:
+    seen = ledger.seen.get(turn.iri, turn.tokens)
+    if seen == turn.tokens:
+        return compact(seen)
+    if columns.tokens < 8:
+        return f"↓{compact(seen)}"
+    return f"{compact(turn.tokens)}→{compact(seen)}"
+
+
+def compact(count: int) -> str:
+    """A count in at most four characters: `912`, `1.5k`, `12k`, `3M`."""
+    if count < 1000:
+        return str(count)
+    if count < 9950:
+        return f"{count / 1000:.1f}k"
+    if count < 999_500:
+        return f"{count / 1000:.0f}k"
+    return f"{count / 1e6:.0f}M"

@@ -1,0 +1,204 @@
+"""What the status bar says: states, gauges and urgent lines, as styled pieces of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from rich.cells import cell_len
+
+from gh_tui.events.state import SessionState
+from gh_tui.events.types import TopicShiftDetected, TruncationSuspected
+from gh_tui.tui.cells import shorten
+from gh_tui.tui.sanitize import one_line
+from gh_tui.tui.widgets.reasons import setting
+
+_TOOLS_LOOKED_AT = 24
+"""The newest calls; older ones have ended."""
+GAP = "  "
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayInfo:
+    """Where a replay stands."""
+
+    title: str
+    position: int
+    total: int
+    playing: bool
+    speed: float
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a line. When the line is too long, parts go by `rank`, the highest first."""
+
+    text: str
+    style: str = "text"
+    rank: int = 0
+    least: int | None = None
+    """Cells to which it may be cut before others go; None keeps it whole."""
+
+
+def activity(state: SessionState, replay: ReplayInfo | None, progress: str | None) -> Part:
+    """What happens now, in words."""
+    if replay is not None:
+        sign, word = ("▶", "replay") if replay.playing else ("⏸", "replay paused")
+        return Part(
+            f"{sign} {word} {replay.speed:g}× {replay.position:,}/{replay.total:,}", "replay"
+        )
+    waiting, running = _tools(state)
+    if waiting:
+        return Part(f"? waiting for your approval: {one_line(waiting, 40)}", "urgent")
+    if state.paused:
+        return Part("⏸ paused", "warn")
+    if running:
+        return Part(f"● running tool {one_line(running, 40)}", "busy")
+    if state.replying is not None:
+        return Part(_reply_words(state), "busy")
+    if state.running:
+        return Part("● thinking", "busy")
+    if state.ended:
+        return Part("■ ended", "dim")
+    if progress:
+        return Part(f"… {one_line(progress, 80)}", "busy", least=20)
+    return Part("○ idle" if state.started else "○ not started", "dim")
+
+
+def gauge(state: SessionState, width: int) -> list[Part]:
+    """The context: a bar with the high watermark `┃`, tokens, budget and their basis."""
+    sent = state.request
+    if sent is None:
+        return [Part(f"context [{'░' * width}] nothing sent yet", "dim", least=12)]
+    share = sent.tokens / sent.budget if sent.budget > 0 else 1.0
+    high = setting(state, "eviction.high_watermark", 0.85)
+    style = "urgent" if share >= high else "warn" if share >= 0.75 else "gauge"
+    full = min(width, round(share * width))
+    cells = ["█"] * full + ["░"] * (width - full)
+    mark = min(width - 1, round(high * width))
+    cells[mark] = "┃"
+    cached = min(sent.prefix_kept, sent.tokens)
+    parts = [
+        Part("context", "dim", rank=7),
+        Part(f"[{''.join(cells)}]", style, rank=6),
+        Part(f"{sent.tokens:,}/{sent.budget:,} tok {sent.tokens_basis}", style),
+        Part(f"{share:.0%}", "dim", rank=9),
+    ]
+    if cached:
+        parts.append(Part(f"{cached:,} cached + {sent.tokens - cached:,} fresh", "dim", rank=8))
+    return parts
+
+
+def counters(state: SessionState) -> list[Part]:
+    """Window, cycle, pending inputs and standing marks of what went wrong."""
+    parts: list[Part] = []
+    if state.started is not None:
+        source = one_line(state.started.window_source, 20)
+        parts.append(Part(f"window {state.started.window:,} {source}", "dim", rank=5))
+    parts.append(Part(f"cycle {state.cycle}", "text", rank=3))
+    pending = len(state.pending)
+    parts.append(Part(f"{pending} pending", "warn" if pending else "dim", rank=2))
+    if state.shifts:
+        word = "shift" if len(state.shifts) == 1 else "shifts"
+        parts.append(Part(f"≠ {len(state.shifts)} {word}", "warn", rank=1))
+    if state.truncation is not None:
+        parts.append(Part("! truncated", "urgent", rank=1))
+    if embedder_is_degraded(state):
+        parts.append(Part("! embedder degraded", "urgent", rank=1))
+    return parts
+
+
+def embedder_is_degraded(state: SessionState) -> bool:
+    """Whether relevance comes from hashed words instead of meaning."""
+    return state.started is not None and state.started.embedder.startswith("hashing")
+
+
+def shift_line(shift: TopicShiftDetected, state: SessionState) -> str:
+    """A topic shift in words: where, how clear, and what undoes its pass."""
+    turn = state.turns.get(shift.boundary)
+    where = f"«{one_line(turn.text, 48)}»" if turn else one_line(shift.boundary, 60)
+    known = [value for value in shift.similarities if value is not None]
+    kind = "similarity" if shift.rule == "adjacent" else "contrast"
+    clear = f" ({kind} {min(known):.2f} < {shift.threshold:.2f})" if known else ""
+    return f"topic shift at {where}{clear} · u undoes the pass"
+
+
+def truncation_line(event: TruncationSuspected) -> str:
+    """A cut prompt, with what to do."""
+    return (
+        f"the server read {event.reported:,} of {event.sent:,} prompt tokens: it cuts the context"
+        " · raise its window (num_ctx) or lower context.budget"
+    )
+
+
+def failure_line(state: SessionState, now: datetime) -> str | None:
+    """A failed request with the seconds to the next try."""
+    failure = state.failure
+    if failure is None:
+        return None
+    text = f"model request failed: {one_line(failure.message, 160)}"
+    if failure.retry_at is None:
+        return text
+    try:
+        left = (datetime.fromisoformat(failure.retry_at) - now).total_seconds()
+    except (ValueError, TypeError):  # a damaged recording
+        return text
+    return f"{text} · retry in {left:.0f} s" if left >= 0.5 else f"{text} · retrying"
+
+
+def arrange(parts: Iterable[Part], width: int) -> list[Part]:
+    """The parts that fit on a line of `width` cells, in their order.
+
+    First those that can are cut to their least, then parts go by rank; what is left is cut.
+    """
+    kept = [part for part in parts if part.text]
+    over = _length(kept) - width
+    for index, part in enumerate(kept):
+        size = cell_len(part.text)
+        if over > 0 and part.least is not None and size > part.least:
+            cut = shorten(part.text, max(part.least, size - over))
+            over -= size - cell_len(cut)
+            kept[index] = Part(cut, part.style, part.rank, part.least)
+    while _length(kept) > width and any(part.rank for part in kept):
+        kept.remove(max(kept, key=lambda part: part.rank))
+    if _length(kept) > width:
+        return _cut(kept, width)
+    return kept
+
+
+def _cut(parts: Sequence[Part], width: int) -> list[Part]:
+    result: list[Part] = []
+    for part in parts:
+        room = width - _length(result) - (len(GAP) if result else 0)
+        if room <= 0:
+            break
+        result.append(Part(shorten(part.text, room), part.style))
+    return result
+
+
+def _length(parts: Sequence[Part]) -> int:
+    return sum(cell_len(part.text) for part in parts) + len(GAP) * max(0, len(parts) - 1)
+
+
+def _tools(state: SessionState) -> tuple[str, str]:
+    """The names of a tool that waits for approval and of one that runs; empty if none."""
+    waiting = running = ""
+    for count, tool in enumerate(reversed(state.tools.values())):
+        if count >= _TOOLS_LOOKED_AT:
+            break
+        if tool.status == "waiting":
+            waiting = tool.name
+        elif tool.status == "running":
+            running = tool.name
+    return waiting, running
+
+
+def _reply_words(state: SessionState) -> str:
+    if state.reply_text:
+        return "● answering"
+    if state.reply_reasoning:
+        return "● thinking"
+    sent = state.request
+    fresh = f" {sent.tokens - min(sent.prefix_kept, sent.tokens):,} tok" if sent else ""
+    return f"● prefill{fresh}…"
