@@ -1,0 +1,1 @@
+"""The agent: the task, the Supervisor, the loop and its tools."""

@@ -1,0 +1,107 @@
+"""What can be told from the words alone: lexical cues, sentences, plain questions."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from importlib import resources
+
+import numpy as np
+
+from gh_tui.embedding.vectors import Vector
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
+_VALUE = re.compile(
+    r"\b[A-Z][A-Z0-9_-]{2,}\b|[\"“「『`][^\"”」』`]+[\"”」』`]|\d|\b\w+[._/@]\w+|[~/]\w+/"
+)
+_STATES = re.compile(
+    r"\b(?:is|are|equals|called|named|adalah|ialah|bernama|jadi|isnya|nya)\b|\w+nya\b|是|为|叫|等于|改成|=",
+    re.IGNORECASE,
+)
+_EDGES = 4
+
+
+def sentences(text: str) -> list[str]:
+    """Split into sentences; of a long text only the first and the last four.
+
+    People put what they want before or after what they paste.
+    """
+    parts = [part.strip() for part in _SENTENCE_END.split(text) if part.strip()]
+    return parts if len(parts) <= 2 * _EDGES else parts[:_EDGES] + parts[-_EDGES:]
+
+
+class Cues:
+    """Counts as a feature vector which kinds of words a text has."""
+
+    def __init__(self, tables: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
+        self.names = (*tables, "value", "states", "question", "short")
+        self._patterns = tuple(
+            re.compile(
+                rf"\b(?:{'|'.join(table['latin'])})(?!\w)|{'|'.join(table['cjk'])}", re.IGNORECASE
+            )
+            if "cjk" in table
+            else re.compile(rf"\b(?:{'|'.join(table['latin'])})(?!\w)", re.IGNORECASE)
+            for table in tables.values()
+        )
+
+    def features(self, text: str) -> Vector:
+        """Zeros and ones, float32[len(names)], one for each kind of word found."""
+        found = [pattern.search(text) is not None for pattern in self._patterns]
+        found += [
+            _VALUE.search(text) is not None,
+            _STATES.search(text) is not None,
+            text.rstrip().endswith(("?", "？")),
+            length(text) <= 4,
+        ]
+        return np.array(found, dtype=np.float32)
+
+
+def length(text: str) -> float:
+    """Words, where two Chinese characters count as one."""
+    cjk = len(re.findall("[\u3400-\u9fff]", text))
+    return cjk / 2 + len(re.findall(r"[^\W\u3400-\u9fff]+", text))
+
+
+class Questions:
+    """Tells a plain question from a request that is put as one."""
+
+    def __init__(self, tables: Mapping[str, Mapping[str, str | Sequence[str]]]) -> None:
+        ask, request = tables["ask"], tables["request"]
+        self._end = tuple(tables["marks"]["end"])
+        self._final = re.compile(str(tables["marks"]["final_cjk"]))
+        self._ask = re.compile(rf"(?:{'|'.join(ask['latin'])})(?!\w)", re.IGNORECASE)
+        self._ask_cjk = re.compile(str(ask["cjk"]))
+        self._request = re.compile(
+            rf"(?:{'|'.join(request['latin'])})(?!\w)|(?:{request['cjk']})", re.IGNORECASE
+        )
+
+    def plain(self, text: str) -> bool:
+        """Whether every sentence asks for an answer and none for an action.
+
+        "Could you use port 9090?" is a request; "Which port is used?" is a plain question.
+        """
+        parts = sentences(text)
+        return bool(parts) and all(self._asks(part) for part in parts)
+
+    def _asks(self, sentence: str) -> bool:
+        if self._request.match(sentence):
+            return False
+        if sentence.endswith(self._end) or self._final.search(sentence):
+            return True
+        return self._ask.match(sentence) is not None
+
+
+def _table(name: str) -> dict[str, dict[str, list[str]]]:
+    text = resources.files("gh_tui.agent").joinpath(f"{name}.toml").read_text("utf-8")
+    return tomllib.loads(text)
+
+
+def load_cues() -> Cues:
+    """Read the cues that ship with the program."""
+    return Cues(_table("cues"))
+
+
+def load_questions() -> Questions:
+    """Read the marks of questions that ship with the program."""
+    return Questions(_table("questions"))
