@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from gh_tui.memory import tokens
 from gh_tui.memory.summary import LIMIT, one_line, summarise, width
 
 if TYPE_CHECKING:
@@ -74,8 +73,3 @@ def _call_name(call: ToolCall) -> str:
         for value in call.arguments.values()
     ]
     return f"{call.name}({summarise(one_line(', '.join(values)), _ARGUMENT_LIMIT)})"
-
-
-def line_tokens(line: str) -> int:
-    """Tokens of a one-line form as a message of its own."""
-    return tokens.count_message(line)

@@ -12,7 +12,7 @@ from gh_tui.events import types as ev
 from gh_tui.memory import forms
 from gh_tui.memory.lexicon import Lexicon
 from gh_tui.memory.passes import Evidence
-from gh_tui.memory.table import FULL, LEVELS, SUMMARY, TurnTable
+from gh_tui.memory.table import ARCHIVED, FULL, LEVELS, SUMMARY, TurnTable
 from gh_tui.memory.tokens import count_message
 from gh_tui.memory.turn import L1Turn, iris_in
 from gh_tui.memory.vectors import VECTOR_BYTES, VectorStore
@@ -39,6 +39,8 @@ class TurnStore:
     ) -> None:
         self.result_limit = result_limit
         self._turns: list[L1Turn] = []
+        self._full: list[str] = []
+        self._lines: list[str] = []
         self._row: dict[str, int] = {}
         self._table = TurnTable()
         self._lexicon = Lexicon()
@@ -66,6 +68,11 @@ class TurnStore:
         """The turn that states the task."""
         return None if self._task is None else self._turns[self._task]
 
+    @property
+    def latest_input(self) -> L1Turn | None:
+        """The user's latest turn, supplements included."""
+        return None if self._latest_input is None else self._turns[self._latest_input]
+
     def __len__(self) -> int:
         return len(self._turns)
 
@@ -80,9 +87,30 @@ class TurnStore:
         """
         return self._turns[self._row[iri]]
 
+    def row(self, iri: str) -> int:
+        """The place of a turn in `turns` and `table`.
+
+        Raises:
+            KeyError: this session has no such turn.
+        """
+        return self._row[iri]
+
     def exchange(self, iri: str) -> list[L1Turn]:
         """The turns of the unit that an IRI belongs to, its head first."""
         return [self._turns[row] for row in self._unit(self._row[iri])]
+
+    def shown(self, row: int) -> str:
+        """The text in which a row appears in a request at its fidelity; empty if archived.
+
+        A summarised exchange appears at its head only. The same object comes back until the
+        text changes.
+        """
+        level = int(self._table.level[row])
+        if level == FULL:
+            return self._full[row]
+        if level == ARCHIVED or (level == SUMMARY and self._table.head[row] != row):
+            return ""
+        return self._lines[row]
 
     def members(self, row: int) -> Sequence[int]:
         """Rows of the results that belong to the assistant message in a row."""
@@ -104,6 +132,15 @@ class TurnStore:
     def similarities(self, query: Vector | None) -> NDArray[np.float64]:
         """Raw cosine of each turn with a vector: float64[turns], not-a-number if unknown."""
         return self._vectors.cosines(query, len(self._turns))
+
+    def similarity(self, iri: str, other: str) -> float:
+        """Calibrated similarity of two turns in [0, 1]; 0 where it is unknown."""
+        a, b = self.turn(iri).embedding, self.turn(other).embedding
+        if a is None or b is None:
+            return 0.0
+        cosine = np.array([float(a @ b)], np.float32)
+        calibrate = self._evidence.calibrate
+        return float(np.clip(cosine if calibrate is None else calibrate(cosine), 0.0, 1.0)[0])
 
     # What comes in.
 
@@ -137,8 +174,14 @@ class TurnStore:
         self._turns.append(replace(turn, embedding=view))
         shown = forms.full_text(turn, self.result_limit)
         full = turn.tokens if shown is turn.text else count_message(shown)
-        self._table.append(turn, head=head, full=full, line=self._line_tokens(turn))
+        line = forms.masked_line(turn) if turn.role == "tool" else forms.summary_line(turn)
+        self._full.append(shown)
+        self._lines.append(line)
+        self._table.append(turn, head=head, full=full, line=count_message(line))
         self._lexicon.add(turn.text)
+        if turn.role == "assistant":
+            # Calls that were cut short get no results any more.
+            self._open.clear()
         if turn.calls:
             self._open_calls(row, turn)
         elif turn.role == "tool":
@@ -164,7 +207,10 @@ class TurnStore:
         """Replace the one line of a turn; used from the next time that it is shown."""
         row = self._row[iri]
         self._set(row, summary=summary)
-        self._table.line[row] = self._line_tokens(self._turns[row])
+        turn = self._turns[row]
+        self._set_line(
+            row, forms.masked_line(turn) if turn.role == "tool" else forms.summary_line(turn)
+        )
         self._refresh_line(int(self._table.head[row]))
 
     def touch(self, iri: str, now: float) -> None:
@@ -249,14 +295,13 @@ class TurnStore:
                     self.touch(iri, turn.created_at)
         self._refresh_line(row)
 
-    def _line_tokens(self, turn: L1Turn) -> int:
-        line = forms.masked_line(turn) if turn.role == "tool" else forms.summary_line(turn)
-        return forms.line_tokens(line)
+    def _set_line(self, row: int, line: str) -> None:
+        self._lines[row] = line
+        self._table.line[row] = count_message(line)
 
     def _refresh_line(self, head: int) -> None:
         """Count the exchange's line anew, once its results are in."""
         if head not in self._members or head in self._open.values():
             return
         results = [self._turns[row] for row in self._members[head]]
-        line = forms.exchange_line(self._turns[head], results)
-        self._table.line[head] = forms.line_tokens(line)
+        self._set_line(head, forms.exchange_line(self._turns[head], results))

@@ -1,0 +1,169 @@
+"""The standing block: what still holds, said again near the end of a long request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from gh_tui.context.prompts import STANDING_HEADER
+from gh_tui.memory.tokens import count, scale
+
+if TYPE_CHECKING:
+    from gh_tui.embedding.vectors import Vector
+    from gh_tui.events.values import Task
+    from gh_tui.memory.l1 import L1Session
+    from gh_tui.memory.turn import L1Turn
+
+SHARE: Final = 0.10
+"""Most of the budget that the block may take."""
+NEAR: Final = 0.20
+"""Instructions within this last share of the budget need not be repeated."""
+SAME_SUBJECT: Final = 0.75
+"""Similarity from which a small model is told only the newer of two instructions."""
+
+_TRAILING_HEADER: Final = (
+    "[The user's standing instructions. They still hold; "
+    "the newest overrides what was said before.]"
+)
+_TASK_HEADER: Final = "[The task, as the user refined it]"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """What the block is made from, besides the turns."""
+
+    refined: Task | None = None
+    """The task, if it says more than the task's turn."""
+    vector: Vector | None = None
+    """The current input; the instructions most similar to it come last."""
+    most: int | None = None
+    """Instructions at most; set for small models, which lose the thread among many."""
+    last: str | None = None
+    """IRI of the input that is to stand last in this cycle."""
+    searchable: bool = True
+    """The agent can search the archive, so it is told what is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The standing block as text; empty if nothing has to be said."""
+
+    text: str
+    iris: tuple[str, ...] = ()
+    """The turns that it repeats."""
+
+
+def build(
+    l1: L1Session, standing: Standing, budget: int, factor: float, *, trailing: bool
+) -> Block:
+    """Make the block for the next request.
+
+    Args:
+        l1: the turns.
+        standing: what else there is to say.
+        budget: tokens of the whole request.
+        factor: the token correction.
+        trailing: it will be a message of its own after tool results, not the head of the
+            user's message; then archive counts alone are no reason for it.
+
+    Returns:
+        At most a tenth of the budget; instructions come before all else.
+    """
+    room = int(SHARE * budget)
+    header = _TRAILING_HEADER if trailing else STANDING_HEADER
+    used = scale(count(header), factor)
+    items = _choose(l1, standing, _candidates(l1, budget, factor, standing), room - used, factor)
+    parts: list[str] = []
+    if items:
+        parts.append("\n".join([header, *(_line(turn) for turn in items)]))
+    refined = _task_lines(standing.refined)
+    if refined and _fits([refined, *parts], room, factor):
+        parts.insert(0, refined)
+    counts = _counts(l1) if standing.searchable else ""
+    if counts and (parts or not trailing) and _fits([counts, *parts], room, factor):
+        parts.insert(0, counts)
+    return Block("\n\n".join(parts), tuple(turn.iri for turn in items))
+
+
+def _fits(parts: list[str], room: int, factor: float) -> bool:
+    return scale(count("\n\n".join(parts)), factor) <= room
+
+
+def _candidates(l1: L1Session, budget: int, factor: float, standing: Standing) -> list[L1Turn]:
+    """Protected turns that are far from the end of the request, in order."""
+    table = l1.table
+    behind = np.cumsum(table.costs(table.level, factor)[::-1])[::-1]
+    far = table.guarded & (behind > NEAR * budget)
+    turns = [l1.turns[row] for row in np.flatnonzero(far).tolist()]
+    latest = l1.latest_input
+    return [
+        turn
+        for turn in turns
+        if not turn.is_task
+        and (latest is None or turn.iri != latest.iri or turn.iri == standing.last)
+    ]
+
+
+def _choose(
+    l1: L1Session, standing: Standing, turns: list[L1Turn], room: int, factor: float
+) -> list[L1Turn]:
+    """The newest, then the most similar, as many as fit; the most similar last for few."""
+    near = _nearness(l1, standing, turns)
+    ranked = sorted(range(len(turns)), key=lambda i: (-near[i], -i))
+    if turns and standing.most is not None:
+        ranked.remove(len(turns) - 1)
+        ranked.insert(0, len(turns) - 1)
+    elif standing.most is None:
+        ranked = list(range(len(turns) - 1, -1, -1))
+    ranked.sort(key=lambda i: turns[i].iri != standing.last)
+    chosen: list[int] = []
+    for index in ranked:
+        if standing.most is not None and (
+            len(chosen) >= standing.most or _said_by_newer(l1, turns, index)
+        ):
+            continue
+        tokens = scale(count(_line(turns[index])) + 1, factor)
+        if tokens <= room:
+            chosen.append(index)
+            room -= tokens
+    few = standing.most is not None
+    chosen.sort(key=lambda i: (turns[i].iri == standing.last, near[i] if few else 0.0, i))
+    return [turns[index] for index in chosen]
+
+
+def _nearness(l1: L1Session, standing: Standing, turns: list[L1Turn]) -> list[float]:
+    """Cosine with the current input; below all others where it is unknown."""
+    cosines = l1.similarities(standing.vector)
+    rows = [l1.row(turn.iri) for turn in turns]
+    return [-1.0 if np.isnan(cosines[row]) else float(cosines[row]) for row in rows]
+
+
+def _said_by_newer(l1: L1Session, turns: list[L1Turn], index: int) -> bool:
+    """Whether a newer instruction of the list is about the same thing."""
+    return any(
+        l1.similarity(turns[index].iri, newer.iri) >= SAME_SUBJECT for newer in turns[index + 1 :]
+    )
+
+
+def _line(turn: L1Turn) -> str:
+    return f"- {turn.text}" if turn.role == "user" else f"- [{turn.role}] {turn.text}"
+
+
+def _task_lines(task: Task | None) -> str:
+    if task is None:
+        return ""
+    named = [(field.name, getattr(task, field.name)) for field in fields(task)]
+    lines = [f"{name.replace('_', ' ')}: {value}" for name, value in named if value]
+    return "\n".join([_TASK_HEADER, *lines])
+
+
+def _counts(l1: L1Session) -> str:
+    counts = l1.fidelity_counts()
+    if not counts["archived"]:
+        return ""
+    return (
+        f"[Not shown: {counts['archived']} earlier turns. "
+        "search_memory(query) finds them, recall(iri) reads one.]"
+    )
