@@ -1,0 +1,196 @@
+"""The Textual app: themes, signals, and which screen is on top."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path, PurePath
+from typing import ClassVar
+
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.notifications import SeverityLevel
+
+from gh_tui.errors import GhError
+from gh_tui.tui import theme_files
+from gh_tui.tui.crash import QuietCrash
+from gh_tui.tui.ports import Recording
+from gh_tui.tui.sanitize import visible
+from gh_tui.tui.screens.help import HelpScreen
+from gh_tui.tui.screens.live import LiveScreen, OpenSession
+from gh_tui.tui.screens.replay import ReplayScreen
+from gh_tui.tui.screens.samples import SamplesScreen
+
+QUIT_SECONDS = 3.0
+"""How long a second Ctrl+C still quits."""
+
+STYLES: tuple[str | PurePath, ...] = (
+    "styles/base.tcss",
+    "styles/dialogs.tcss",
+    "widgets/conversation.tcss",
+    "widgets/composer.tcss",
+    "widgets/timeline.tcss",
+    "widgets/status.tcss",
+)
+
+Samples = Callable[[], Sequence[tuple[Path, str]]]
+OpenRecording = Callable[[Path], Recording]
+
+
+class GlidingHorseApp(QuietCrash, App[int]):
+    """A live session, or the replay of a recording.
+
+    Exit status: `run()` returns None after an ordinary end; `return_code` is 128 plus the signal
+    after SIGTERM or SIGHUP, and 1 after a crash.
+    """
+
+    TITLE = "gh-tui"
+    ENABLE_COMMAND_PALETTE = False
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [
+        (0, "-narrow"),
+        (100, "-wide"),
+        (160, "-broad"),
+    ]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+q", "quit", "quit", key_display="^Q", priority=True),
+    ]
+
+    def __init__(
+        self,
+        open_session: OpenSession | None = None,
+        *,
+        player: Recording | None = None,
+        task: str = "",
+        theme_folder: Path | None = None,
+        samples: Samples | None = None,
+        open_recording: OpenRecording | None = None,
+    ) -> None:
+        """A session factory, or a player.
+
+        Args:
+            open_session: makes the session; called in a worker after the first paint.
+            player: a recording to replay instead.
+            task: submitted as if it had been typed.
+            theme_folder: the user's own theme files.
+            samples: the recordings on offer; by default those that come with the program.
+            open_recording: makes a player; by default the program's own.
+        """
+        super().__init__(css_path=list(STYLES))
+        self._player = player
+        self._live = None if open_session is None else LiveScreen(open_session, task)
+        self._theme_folder = theme_folder
+        self._samples = samples or _shipped_samples
+        self._open_recording = open_recording or _open_player
+        self._asked_at = -QUIT_SECONDS
+        self._leaving = False
+
+    async def on_mount(self) -> None:
+        """Themes first, then the screen."""
+        themes, notices = theme_files.load_themes(self._theme_folder)
+        for theme in themes:
+            self.register_theme(theme)
+        names = [theme.name for theme in themes]
+        if theme_files.DEFAULT_DARK in names:
+            self.theme = theme_files.DEFAULT_DARK
+        for notice in notices:
+            self.tell(notice, "warning")
+        self._obey_signals()
+        if self._live is not None:
+            await self.push_screen(self._live)
+        elif self._player is not None:
+            await self.push_screen(ReplayScreen(self._player))
+
+    def _obey_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, self._on_signal, int(number))
+
+    def _on_signal(self, number: int) -> None:
+        self.run_worker(self._quit(128 + number), group="quit", exit_on_error=False)
+
+    def tell(self, text: str, severity: SeverityLevel = "information") -> None:
+        """A passing notice for what no pane is responsible for."""
+        self.notify(visible(text), severity=severity, markup=False)
+
+    # Leaving
+
+    async def action_quit(self) -> None:
+        """Close the session, then leave."""
+        await self._quit(0)
+
+    async def _quit(self, code: int) -> None:
+        if self._leaving:
+            return
+        self._leaving = True
+        try:
+            if self._live is not None:
+                await self._live.close_session()
+        except GhError as error:
+            self.exit(return_code=code or 1, message=visible(str(error)))
+        else:
+            self.exit(return_code=code)
+
+    async def action_ask_quit(self) -> None:
+        """Ctrl+C without a selection: the second one within a short time quits."""
+        now = time.monotonic()
+        if now - self._asked_at < QUIT_SECONDS:
+            await self.action_quit()
+            return
+        self._asked_at = now
+        self.tell("Ctrl+C again quits; Ctrl+Q quits at once. Esc stops the agent.")
+
+    async def action_leave_replay(self) -> None:
+        """Back to the session below, or out."""
+        if isinstance(self.screen, ReplayScreen):
+            if self._live is None:
+                await self.action_quit()
+            else:
+                self.pop_screen()
+
+    # Windows
+
+    async def action_help(self) -> None:
+        """Every key."""
+        if not isinstance(self.screen, HelpScreen):
+            await self.push_screen(HelpScreen())
+
+    async def action_samples(self) -> None:
+        """Offer the recorded samples; a single one is replayed at once."""
+        try:
+            samples = list(self._samples())
+        except (GhError, OSError) as error:
+            self.tell(str(error), "error")
+            return
+        if len(samples) == 1:
+            self._replay(samples[0][0])
+        else:
+            await self.push_screen(SamplesScreen(samples), self._replay)
+
+    def _replay(self, path: Path | None) -> None:
+        if path is None:
+            return
+        try:
+            self.push_screen(ReplayScreen(self._open_recording(path)))
+        except GhError as error:
+            self.tell(str(error), "error")
+
+    async def action_next_theme(self) -> None:
+        """The house's themes in turn."""
+        names = sorted(name for name in self.available_themes if name.startswith("gliding"))
+        if names:
+            index = names.index(self.theme) if self.theme in names else -1
+            self.theme = names[(index + 1) % len(names)]
+
+
+def _shipped_samples() -> Sequence[tuple[Path, str]]:
+    from gh_tui.session import catalog
+
+    return [(path, catalog.describe(path).title or path.stem) for path in catalog.samples()]
+
+
+def _open_player(path: Path) -> Recording:
+    from gh_tui.session.player import Player
+
+    return Player(path)

@@ -1,0 +1,43 @@
+"""The one adapter to a private part of Textual: what a crash prints.
+
+Textual prints the traceback with all local variables, which may hold keys and foreign text. A
+person gets one line instead; the trace goes to a file only when asked for by `GH_TUI_TRACE`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from pathlib import Path
+
+from rich.text import Text
+from textual.app import App
+
+from gh_tui.tui.sanitize import one_line
+
+
+class QuietCrash(App[int]):
+    """Ends a crashed app with one line and status 1."""
+
+    def _fatal_error(self) -> None:
+        error = sys.exception()
+        words = one_line(f"{type(error).__name__}: {error}", 500)
+        where = _write_trace(error)
+        self.panic(
+            Text(
+                f"gh-tui crashed ({words}). What you sent is in the recording: "
+                f"gh-tui sessions lists it.{where}"
+            )
+        )
+
+
+def _write_trace(error: BaseException | None) -> str:
+    wanted = os.environ.get("GH_TUI_TRACE")
+    if not wanted or error is None:
+        return " Set GH_TUI_TRACE=FILE to get a trace of the next crash."
+    try:
+        Path(wanted).write_text("".join(traceback.format_exception(error)), encoding="utf-8")
+    except OSError:
+        return ""
+    return f" The trace is in {wanted}."

@@ -1,0 +1,124 @@
+"""The question whether a tool may run.
+
+It can be allowed only after all of it has been seen, and only by a key pressed on purpose: keys
+that were typed before it appeared, or while the user was still typing, never answer it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, Static
+
+from gh_tui.events.state import ToolState
+from gh_tui.tui.sanitize import one_line, visible
+
+GUARD_SECONDS = 0.4
+"""How long the keyboard must have been quiet before a key can answer."""
+
+
+class ApprovalScreen(ModalScreen[bool | None]):
+    """Allow (True), deny (False), or answered elsewhere (None)."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+y", "answer(True)", "allow"),
+        Binding("escape,n", "answer(False)", "deny"),
+    ]
+
+    def __init__(self, tool: ToolState, typed: Callable[[str], None]) -> None:
+        """`typed` gets the characters that were meant for the box."""
+        super().__init__()
+        self.tool = tool
+        self._typed = typed
+        self._quiet_since = 0.0
+        self._seen = False
+
+    def compose(self) -> ComposeResult:
+        """What would run, all of it, then the answers."""
+        name = one_line(self.tool.name, 60)
+        with Vertical(classes="dialog large", id="approval"):
+            yield Static(Content(f"Allow {name}?"), classes="dialog-head")
+            with VerticalScroll(id="preview"):
+                yield Static(Content(self._text()), classes="dialog-text")
+            yield Static(classes="dialog-keys", id="lock")
+            with Horizontal(classes="buttons"):
+                yield Button(Content("Deny · Esc"), id="deny")
+                yield Button(Content("Allow · Ctrl+Y"), id="allow", disabled=True)
+
+    def _text(self) -> str:
+        arguments = json.dumps(self.tool.arguments, ensure_ascii=False, indent=2)
+        parts = [self.tool.preview, f"arguments: {arguments}"]
+        return visible("\n\n".join(part for part in parts if part))
+
+    def on_mount(self) -> None:
+        """Nothing typed so far counts."""
+        self._quiet_since = self._now()
+        preview = self.query_one("#preview", VerticalScroll)
+        preview.focus()
+        self.watch(preview, "scroll_y", self._look, init=False)
+        self.call_after_refresh(self._look)
+        self.set_timer(GUARD_SECONDS, self._unlock)
+        self._unlock()
+
+    def on_resize(self) -> None:
+        """Another size may show more."""
+        self.call_after_refresh(self._look)
+
+    def _now(self) -> float:
+        return events.Event().time
+
+    def _look(self) -> None:
+        preview = self.query_one("#preview", VerticalScroll)
+        if preview.size.height > 0 and preview.scroll_y >= preview.max_scroll_y - 0.5:
+            self._seen = True
+        self._unlock()
+
+    @property
+    def guarded(self) -> bool:
+        """Whether keys are still not meant for this question."""
+        return self._now() - self._quiet_since < GUARD_SECONDS
+
+    def _unlock(self) -> None:
+        self.query_one("#allow", Button).disabled = not self._seen or self.guarded
+        words = (
+            "Ctrl+Y allows it once · Esc or n denies it"
+            if self._seen
+            else "There is more: scroll to the end (Page Down, End) before it can be allowed"
+        )
+        self.query_one("#lock", Static).update(Content(words))
+
+    def on_event_key(self, event: events.Key) -> bool:
+        """Whether a key came too early; then its character goes to the box."""
+        early = event.time - self._quiet_since < GUARD_SECONDS
+        if early:
+            self._quiet_since = event.time
+            self.set_timer(GUARD_SECONDS + 0.05, self._unlock)
+            if event.is_printable and event.character:
+                self._typed(event.character)
+        return early
+
+    async def on_event(self, event: events.Event) -> None:
+        """Look at each key before anything else does."""
+        if isinstance(event, events.Key) and self.on_event_key(event):
+            return
+        await super().on_event(event)
+
+    def action_answer(self, allow: bool) -> None:
+        """Answer, if it may be answered."""
+        if self.guarded or (allow and not self._seen):
+            return
+        self.dismiss(allow)
+
+    @on(Button.Pressed)
+    def pressed(self, event: Button.Pressed) -> None:
+        """A button is as good as its key."""
+        event.stop()
+        self.action_answer(event.button.id == "allow")

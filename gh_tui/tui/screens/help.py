@@ -1,0 +1,104 @@
+"""Every key and every command."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from gh_tui.tui.widgets.composer import command_lines
+
+SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
+    (
+        "Writing",
+        (
+            ("Enter", "what the title of the box says"),
+            ("Ctrl+J", "a new line"),
+            ("Alt+Q", "send it after this task (Alt+Enter where the terminal reports it)"),
+            ("Esc", "stop the agent; what was pending comes back into the box"),
+            ("↑ ↓", "earlier inputs, at the edge of the draft"),
+            ("Tab", "complete a command; otherwise the next pane"),
+            ("/ …", "a command; // sends a text that begins with /"),
+        ),
+    ),
+    (
+        "Reading",
+        (
+            ("PgUp PgDn", "scroll the conversation; it follows again at the end"),
+            ("Ctrl+End", "to the newest entry"),
+            ("Ctrl+↑", "load earlier entries"),
+            ("Ctrl+O", "open or fold all tool calls and thoughts"),
+            ("[ ]", "in the conversation: previous, next fold; Enter opens it"),
+        ),
+    ),
+    (
+        "Memory (in the timeline)",
+        (
+            ("F3", "show the timeline; on a wide screen hide it"),
+            ("p", "pin or unpin the entry"),
+            ("r", "recall it: the model sees it in full again"),
+            ("u", "undo the last pass"),
+            ("Enter", "open the whole text"),
+        ),
+    ),
+    (
+        "Receipts",
+        (
+            ("F5", "all receipts, or the newest"),
+            ("Enter", "the exact message of the request that carried it"),
+            ("e w", "edit, withdraw (until a request has carried it)"),
+            ("p a", "pin it; accept the suggested class"),
+        ),
+    ),
+    (
+        "Replay",
+        (
+            ("Space", "pause or play"),
+            ("→ .", "one record"),
+            ("+ -", "faster, slower"),
+            ("q Esc", "leave"),
+        ),
+    ),
+    (
+        "Program",
+        (
+            ("F1 ?", "this help"),
+            ("F2", "replay a recorded sample"),
+            ("F4", "the next theme"),
+            ("Ctrl+C", "copy the selection; twice without one: quit"),
+            ("Ctrl+Q", "quit; the recording is closed first"),
+        ),
+    ),
+)
+
+
+class HelpScreen(ModalScreen[None]):
+    """The help."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,f1,question_mark,enter", "dismiss", "close"),
+    ]
+
+    def compose(self) -> ComposeResult:
+        """Sections in one column of keys and one of words."""
+        sections = [*SECTIONS, ("Commands", tuple(command_lines()))]
+        with Vertical(classes="dialog large"):
+            yield Static(Content("Keys and commands"), classes="dialog-head")
+            with VerticalScroll():
+                for title, lines in sections:
+                    yield Static(Content(title), classes="help-title")
+                    yield Static(Content("\n").join(_line(*line) for line in lines))
+            yield Static(Content("Esc closes"), classes="dialog-keys")
+
+    def on_mount(self) -> None:
+        """The arrows scroll."""
+        self.query_one(VerticalScroll).focus()
+
+
+def _line(keys: str, words: str) -> Content:
+    return Content.assemble((f"  {keys:<17}", "bold $text-accent"), (words, ""))

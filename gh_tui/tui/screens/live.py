@@ -1,0 +1,309 @@
+"""The screen of a live session."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
+
+from gh_tui.errors import GhError, ProviderUnavailable
+from gh_tui.events import types as ev
+from gh_tui.events.envelope import Envelope
+from gh_tui.events.state import SessionState, SupplementState
+from gh_tui.tui.commands import is_command
+from gh_tui.tui.dispatch import message_of
+from gh_tui.tui.ports import LiveSession
+from gh_tui.tui.screens.approval import ApprovalScreen
+from gh_tui.tui.screens.session import SessionScreen
+from gh_tui.tui.screens.setup import SetupScreen
+from gh_tui.tui.screens.text import TextScreen
+from gh_tui.tui.widgets.composer import Composer
+from gh_tui.tui.widgets.input_box import InputBox, Way, typed
+from gh_tui.tui.widgets.receipts import Receipts
+from gh_tui.tui.widgets.start import StartPanel
+
+OpenSession = Callable[[], Awaitable[LiveSession]]
+
+
+class LiveScreen(SessionScreen):
+    """A session that a person works in."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "stop", "stop", key_display="Esc"),
+        Binding("f2", "app.samples", "samples"),
+        Binding("f5", "receipts", "receipts"),
+    ]
+
+    def __init__(self, open_session: OpenSession, task: str = "") -> None:
+        """`task` is submitted as if it had been typed."""
+        self.start = StartPanel()
+        super().__init__()
+        self.composer = Composer()
+        self._open_session = open_session
+        self._first_task = task
+        self._session: LiveSession | None = None
+        self._opened = asyncio.Event()
+        self._ready = False
+        self._waiting_approvals: list[str] = []
+        self._asking: ApprovalScreen | None = None
+
+    def conversation_head(self) -> list[Widget]:
+        """How the start goes."""
+        return [self.start]
+
+    def bottom_pane(self) -> Widget:
+        """The box with its receipts."""
+        return self.composer
+
+    def on_mount(self) -> None:
+        """One can type at once; the session is built after the first paint."""
+        self.composer.box.focus()
+        if self._first_task:
+            self.composer.box.put(typed(self._first_task))
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        self.attempt(self._start(), "session")
+        if self._first_task:
+            self.attempt(self._submit("send"), "submit")
+
+    async def _start(self) -> None:
+        try:
+            session = await self._open_session()
+            self.connect(session.bus)
+            self._session = session
+            self._opened.set()
+            await session.start(self.start.progress)
+        except ProviderUnavailable as error:
+            self.start.progress("no model can be reached yet")
+            self.app.push_screen(SetupScreen(str(error)), self._after_setup)
+        else:
+            self._ready = True
+            await self._settle_now()
+
+    def _after_setup(self, choice: str | None) -> None:
+        if choice == "samples":
+            self.attempt(self.app.run_action("app.samples"), "samples")  # type: ignore[arg-type]
+        elif choice == "quit":
+            self.app.exit()
+
+    async def _settle_now(self) -> None:
+        if self.bridge is not None:
+            await self.bridge.drain()
+            await self.settled(self.bridge.state)
+
+    async def close_session(self) -> None:
+        """Stop the agent and close the recording."""
+        if self._session is not None:
+            await self._session.close()
+
+    # Events
+
+    def heard(self, state: SessionState, envelope: Envelope) -> None:
+        """What only a live session answers to."""
+        match envelope.event:
+            case ev.SessionStarted() as event:
+                why = f" — {event.reason}" if event.reason else ""
+                self.start.ready(f"{event.provider} · {event.model}{why}")
+                self._ready = True
+            case ev.UserInputReceived():
+                self.composer.receipts.settle()
+            case ev.ToolRequested(needs_approval=True) as event:
+                self._waiting_approvals.append(event.call)
+            case ev.SessionEnded():
+                self.call_later(self.app.exit)
+            case _:
+                pass
+
+    async def settled(self, state: SessionState) -> None:
+        """Everything outside the conversation."""
+        self.status.show(state, None, None if self._ready else self.start.latest)
+        self.composer.receipts.show(state)
+        self._retitle()
+        self._ask_next()
+
+    def _retitle(self) -> None:
+        session = self._session
+        busy = session.busy if session is not None else False
+        self.composer.mode(busy=busy, ready=self._ready, has_task=self.state.task is not None)
+        self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys that do nothing now are not offered."""
+        if action == "stop":
+            busy = self._session is not None and self._session.busy
+            return busy or not self.composer.box.has_focus
+        if action == "receipts":
+            return bool(self.state.supplements)
+        return True
+
+    # Approvals
+
+    def _ask_next(self) -> None:
+        tools = self.state.tools
+        if self._asking is not None and tools[self._asking.tool.call].status != "waiting":
+            self._asking.dismiss(None)
+        self._waiting_approvals = [
+            call for call in self._waiting_approvals if tools[call].status == "waiting"
+        ]
+        if self._asking is None and self._waiting_approvals:
+            screen = ApprovalScreen(
+                tools[self._waiting_approvals[0]], self.composer.box.insert_typed
+            )
+            self._asking = screen
+            self.app.push_screen(screen, self._answered)
+
+    def _answered(self, allow: bool | None) -> None:
+        asked, self._asking = self._asking, None
+        if asked is not None and allow is not None:
+            call = asked.tool.call
+            self._waiting_approvals = [c for c in self._waiting_approvals if c != call]
+            self.attempt(self._approve(call, allow), "approval")
+        elif asked is not None:
+            self._ask_next()
+
+    async def _approve(self, call: str, allow: bool) -> None:
+        if self._session is not None:
+            await self._session.approve(call, allow)
+        self._ask_next()
+
+    # Input
+
+    def on_input_box_submitted(self, event: InputBox.Submitted) -> None:
+        """Enter, or Alt+Q."""
+        event.stop()
+        self.attempt(self._submit(event.way), "submit")
+
+    async def _submit(self, way: Way) -> None:
+        text = self.composer.begin()
+        if text is None:
+            return
+        try:
+            if text.strip() == "/help":
+                await self.app.run_action("app.help")
+                answer = None
+            else:
+                await self._opened.wait()
+                answer = await self._hand_over(text, way)
+        except GhError as error:
+            self.composer.refused(str(error))
+            return
+        except BaseException:
+            self.composer.refused("the program failed here; the text is still in the box")
+            raise
+        self.composer.accepted()
+        if answer:
+            self.say(answer)
+        if text.strip() == "/exit":
+            await self.app.run_action("app.quit")
+        self._retitle()
+
+    async def _hand_over(self, text: str, way: Way) -> str | None:
+        session = self._session
+        assert session is not None  # noqa: S101  `_opened` was set with it
+        if way == "queue" and not is_command(text):
+            return await session.queue(text)
+        return await session.submit(text)
+
+    def on_input_box_scrolled(self, event: InputBox.Scrolled) -> None:
+        """Page keys in the box scroll the conversation."""
+        event.stop()
+        if event.direction < 0:
+            self.conversation.scroll_page_up(animate=False)
+        else:
+            self.conversation.scroll_page_down(animate=False)
+
+    def action_stop(self) -> None:
+        """Esc: stop the agent; elsewhere, back to the box."""
+        if not self.composer.box.has_focus:
+            self.home()
+        elif self._session is not None and self._session.busy:
+            self.attempt(self._stop(self._session), "stop")
+
+    async def _stop(self, session: LiveSession) -> None:
+        texts = await session.cancel()
+        self.composer.hand_back([typed(text) for text in texts])
+        self._retitle()
+
+    def say(self, text: str, *, is_error: bool = False) -> None:
+        """Above the box; a long answer in a window of its own."""
+        if text.count("\n") > 2:
+            self.app.push_screen(TextScreen("answer", text))
+        else:
+            self.composer.say(text, is_error=is_error)
+
+    async def command(self, text: str) -> str | None:
+        """Run a command as the box would."""
+        await self._opened.wait()
+        return await self._session.submit(text) if self._session is not None else None
+
+    async def full_text(self, iri: str) -> str:
+        """From the archive."""
+        if self._session is not None:
+            return await self._session.full_text(iri)
+        return await super().full_text(iri)
+
+    # Panes
+
+    def panes(self) -> list[Widget]:
+        """The box first; receipts only when there are some."""
+        return [self.composer.box, *super().panes(), self.composer.receipts]
+
+    def home(self) -> None:
+        """The box."""
+        self.composer.box.focus()
+
+    def action_pane(self, step: int) -> None:
+        """Tab completes a command, if one is begun."""
+        if step > 0 and self.composer.box.has_focus and self.composer.complete():
+            return
+        super().action_pane(step)
+
+    def action_receipts(self) -> None:
+        """All receipts, or the newest."""
+        self.composer.receipts.toggle()
+        if self.composer.receipts.opened:
+            self.composer.receipts.focus()
+        else:
+            self.home()
+
+    def on_receipts_act(self, event: Receipts.Act) -> None:
+        """A key on a receipt."""
+        event.stop()
+        self.attempt(self._act_on_receipt(event.action, event.entry), "receipt")
+
+    async def _act_on_receipt(self, action: str, entry: SupplementState) -> None:
+        session = self._session
+        match action:
+            case "open":
+                self._open_message(entry)
+            case "withdraw" | "edit" if session is not None:
+                await session.withdraw(entry.id)
+                if action == "edit":
+                    self.composer.hand_back([typed(entry.text)])
+                    self.home()
+            case "accept" if entry.suggested:
+                await self._run_command(f"/class {entry.id} {entry.suggested}")
+            case "pin" if entry.iri is not None:
+                await self._run_command(f"/pin {entry.iri}")
+            case _:
+                self.say("this receipt has nothing of that kind yet")
+
+    def _open_message(self, entry: SupplementState) -> None:
+        where = None
+        if entry.iri is not None and entry.request is not None:
+            where = message_of(self.dispatch.requests, entry.request, entry.iri)
+        head = f"{entry.id} · " + (where or f"{entry.status}: no request has carried it yet")
+        self.app.push_screen(TextScreen(head, entry.text))
+
+    def on_key(self, event: events.Key) -> None:
+        """Typing while another pane has the focus goes to the box; `?` is the help."""
+        if self.composer.box.has_focus:
+            return
+        if event.key == "question_mark":
+            event.stop()
+            self.attempt(self.app.run_action("app.help"), "help")  # type: ignore[arg-type]

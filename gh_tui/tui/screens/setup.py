@@ -1,0 +1,48 @@
+"""Nothing to talk to: what is missing, and what can be done without it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from gh_tui.tui.sanitize import visible
+
+
+class SetupScreen(ModalScreen[str]):
+    """Dismissed with `samples`, `stay` or `quit`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f2,enter", "dismiss('samples')", "samples"),
+        Binding("escape", "dismiss('stay')", "back"),
+        Binding("q", "dismiss('quit')", "quit"),
+        Binding("ctrl+c", "screen.copy_text", "copy", show=False),
+    ]
+
+    def __init__(self, message: str) -> None:
+        super().__init__()
+        self._message = message
+
+    def compose(self) -> ComposeResult:
+        """The message as it is: it has the command."""
+        with Vertical(classes="dialog"):
+            yield Static(Content("No model can be reached yet"), classes="dialog-head")
+            with VerticalScroll():
+                yield Static(Content(visible(self._message)), classes="dialog-text")
+            yield Static(
+                Content(
+                    "F2 replays a recorded session: it needs no model.\n"
+                    "Esc goes back to the session · q quits. Text can be selected and copied "
+                    "with the mouse and Ctrl+C."
+                ),
+                classes="dialog-keys",
+            )
+
+    def on_mount(self) -> None:
+        """The arrows scroll."""
+        self.query_one(VerticalScroll).focus()

@@ -1,0 +1,40 @@
+"""One whole text to read."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from gh_tui.tui.sanitize import one_line, visible
+
+
+class TextScreen(ModalScreen[None]):
+    """Shows a foreign text, sanitised, under one line that says what it is."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,enter", "dismiss", "close"),
+        Binding("ctrl+c", "screen.copy_text", "copy", show=False),
+    ]
+
+    def __init__(self, head: str, text: str) -> None:
+        super().__init__()
+        self._head = head
+        self._text = text
+
+    def compose(self) -> ComposeResult:
+        """A head, the text, the keys."""
+        with Vertical(classes="dialog large"):
+            yield Static(Content(one_line(self._head)), classes="dialog-head")
+            with VerticalScroll():
+                yield Static(Content(visible(self._text)), classes="dialog-text")
+            yield Static(Content("Esc closes · arrows and page keys scroll"), classes="dialog-keys")
+
+    def on_mount(self) -> None:
+        """The keys scroll at once."""
+        self.query_one(VerticalScroll).focus()

@@ -1,0 +1,157 @@
+"""Where the user writes: receipts, a line of feedback, hints, and the box."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from gh_tui.tui.commands import COMMANDS, completed, enter_meaning, matching
+from gh_tui.tui.sanitize import one_line, visible
+from gh_tui.tui.widgets.input_box import InputBox
+from gh_tui.tui.widgets.receipts import Receipts
+
+HINTS = 5
+"""Commands listed at once."""
+
+
+class Composer(Vertical):
+    """The pane at the bottom."""
+
+    def __init__(self) -> None:
+        super().__init__(id="composer")
+        self.receipts = Receipts()
+        self.feedback = Static(id="feedback")
+        self.hints = Static(id="hints")
+        self.box = InputBox()
+        self._saving: str | None = None
+        self._busy = False
+        self._ready = False
+        self._has_task = False
+        self._inputs: list[str] = []
+        self._recalled: int | None = None
+        self._draft = ""
+
+    def compose(self) -> ComposeResult:
+        """Top to bottom."""
+        yield self.receipts
+        yield self.feedback
+        yield self.hints
+        yield self.box
+
+    def on_mount(self) -> None:
+        """Empty lines take no room."""
+        self.receipts.display = self.feedback.display = self.hints.display = False
+        self.retitle()
+
+    @property
+    def saving(self) -> bool:
+        """Whether a text is being accepted."""
+        return self._saving is not None
+
+    def mode(self, *, busy: bool, ready: bool, has_task: bool) -> None:
+        """Tell the box what Enter would do."""
+        self._busy, self._ready, self._has_task = busy, ready, has_task
+        self.retitle()
+
+    def retitle(self) -> None:
+        """The title says what Enter does, the subtitle what else can be done."""
+        text = self.box.text
+        if self.saving:
+            title = "saving …"
+        else:
+            title = enter_meaning(text, busy=self._busy, ready=self._ready, has_task=self._has_task)
+        self.box.border_title = Content(one_line(title, 120))
+        keys = ["Ctrl+J newline"]
+        if self._busy:
+            keys = ["Esc stops", "Alt+Q after this task", *keys]
+        self.box.border_subtitle = Content(" · ".join(keys))
+        self.box.set_class(self._busy, "busy")
+
+    def on_text_area_changed(self) -> None:
+        """The draft decides the title and the hints; an old answer has been read."""
+        if self.box.text:
+            self.feedback.display = False
+        self.retitle()
+        self._show_hints()
+
+    def _show_hints(self) -> None:
+        found = matching(self.box.text)
+        self.hints.display = bool(found)
+        lines = [
+            Content.assemble(
+                (f"{command.name} {command.arguments}".ljust(18), "bold"),
+                (command.help, "$text-muted"),
+            )
+            for command in found[:HINTS]
+        ]
+        if len(found) > HINTS:
+            lines.append(
+                Content.styled(f"{len(found) - HINTS} more · Tab completes", "$text-muted")
+            )
+        self.hints.update(Content("\n").join(lines))
+
+    def complete(self) -> bool:
+        """Write out the command that the draft begins; says whether there was one."""
+        whole = completed(self.box.text)
+        if whole is not None:
+            self.box.put(whole)
+        return whole is not None
+
+    def say(self, text: str, *, is_error: bool = False) -> None:
+        """Show a line above the box until the draft changes."""
+        self.feedback.update(Content(visible(text)))
+        self.feedback.set_class(is_error, "error")
+        self.feedback.display = True
+
+    def begin(self) -> str | None:
+        """Start to hand over the draft: its text, or None when there is nothing to hand over."""
+        text = self.box.text
+        if self.saving or not text.strip():
+            return None
+        self._saving = text
+        self.retitle()
+        return text
+
+    def accepted(self) -> None:
+        """It is durable: take it out of the box, and only it."""
+        text, self._saving = self._saving, None
+        if text is not None:
+            if not self._inputs or self._inputs[-1] != text:
+                self._inputs.append(text)
+            self._recalled = None
+            if self.box.text.startswith(text):
+                self.box.put(self.box.text[len(text) :])
+        self.retitle()
+
+    def refused(self, why: str) -> None:
+        """It was not accepted: the text stays."""
+        self._saving = None
+        self.say(f"not accepted: {why}", is_error=True)
+        self.retitle()
+
+    def hand_back(self, texts: list[str]) -> None:
+        """Put texts in front of the draft."""
+        draft = self.box.text
+        parts = [text for text in texts if text.strip()]
+        if parts:
+            self.box.put("\n".join([*parts, draft] if draft.strip() else parts))
+
+    def on_input_box_history(self, event: InputBox.History) -> None:
+        """Walk through the inputs of this run; the draft waits at the end."""
+        event.stop()
+        last = len(self._inputs)
+        index = last if self._recalled is None else self._recalled
+        wanted = max(0, min(last, index + event.step))
+        if wanted == index:
+            return
+        if index == last:
+            self._draft = self.box.text
+        self._recalled = None if wanted == last else wanted
+        self.box.put(self._draft if wanted == last else self._inputs[wanted])
+
+
+def command_lines() -> list[tuple[str, str]]:
+    """Every command with what it does, for the help."""
+    return [(f"{c.name} {c.arguments}".strip(), c.help) for c in COMMANDS]

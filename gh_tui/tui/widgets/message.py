@@ -1,0 +1,308 @@
+"""One widget for each kind of row of the conversation."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Markdown, Static
+from textual.widgets.markdown import MarkdownStream
+
+from gh_tui.tui.sanitize import one_line, visible
+from gh_tui.tui.transcript import InputRow, NoteRow, ReplyRow, Row, ToolRow, clock
+
+FOLDED, OPEN = "▸", "▾"
+SHOWN_LINES = 40
+"""Lines of a long input or result that the conversation shows; the rest is in the timeline."""
+
+_TOOL_WORDS = {
+    "waiting": "asks you",
+    "running": "running",
+    "done": "done",
+    "failed": "failed",
+    "denied": "denied",
+}
+
+
+class Fold(Static, can_focus=True):
+    """A line that opens to a text, with Enter or a click."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,space", "flip", "open or fold"),
+    ]
+
+    def __init__(self, classes: str) -> None:
+        super().__init__(classes=f"fold {classes}")
+        self.open = False
+
+    def head(self) -> Content:
+        """The line that is always there, without its mark."""
+        raise NotImplementedError
+
+    def body(self) -> Content:
+        """What is below it when open."""
+        raise NotImplementedError
+
+    def redraw(self) -> None:
+        """Show the present text."""
+        mark = OPEN if self.open else FOLDED
+        head = Content.assemble((f"{mark} ", "$text-muted"), self.head())
+        self.update(Content.assemble(head, "\n", self.body()) if self.open else head)
+
+    def set_open(self, is_open: bool) -> None:
+        """Open or fold."""
+        self.open = is_open
+        self.redraw()
+
+    def action_flip(self) -> None:
+        """The other way round."""
+        self.set_open(not self.open)
+
+    def on_click(self) -> None:
+        """A click does what Enter does, unless it ended a selection."""
+        if self.screen.get_selected_text() is None:
+            self.action_flip()
+
+    def on_mount(self) -> None:
+        """First drawing."""
+        self.redraw()
+
+
+class InputView(Static):
+    """What the user said."""
+
+    def __init__(self, row: InputRow) -> None:
+        super().__init__(classes="input")
+        self.row = row
+
+    def on_mount(self) -> None:
+        """First drawing."""
+        self.show_row()
+
+    async def follow(self) -> None:
+        """The row has changed."""
+        self.show_row()
+
+    def show_row(self) -> None:
+        """Draw the header and the text."""
+        row = self.row
+        self.set_class(row.supplement is not None, "supplement")
+        who = f"you · supplement {visible(row.supplement)}" if row.supplement else "you"
+        note = " · waits for the model" if row.waits else ""
+        header = Content.styled(f"{who} · {clock(row.time)}{note}", "$text-muted")
+        self.update(Content.assemble(header, "\n", Content(shortened(row.text.strip("\n")))))
+
+
+class Thought(Fold):
+    """The reasoning of a reply."""
+
+    def __init__(self, row: ReplyRow) -> None:
+        super().__init__("thought")
+        self.row = row
+
+    def head(self) -> Content:
+        """How much was thought, and how it begins."""
+        text = self.row.reasoning
+        first = "" if self.open else f" · {one_line(text, 160)}"
+        return Content.styled(f"thought, {len(text):,} characters{first}", "$text-muted")
+
+    def body(self) -> Content:
+        """All of it."""
+        return Content.styled(visible(self.row.reasoning), "$text-muted")
+
+
+class ReplyView(Vertical):
+    """A reply of the model: its reasoning folded, its text as streamed Markdown."""
+
+    def __init__(self, row: ReplyRow) -> None:
+        super().__init__(classes="reply")
+        self.row = row
+        self.thought = Thought(row)
+        self.text = Markdown(open_links=False)
+        self.mark = Static(classes="mark")
+        self._stream: MarkdownStream | None = None
+        self._raw = 0
+        """How many characters of the row have been written."""
+        self._shown = ""
+
+    def compose(self) -> ComposeResult:
+        """The three parts, each hidden while empty."""
+        yield self.thought
+        yield self.text
+        yield self.mark
+
+    async def on_mount(self) -> None:
+        """Draw what there is already."""
+        await self.follow()
+
+    async def follow(self) -> None:
+        """Write what is new; at the end make sure that all of it is there."""
+        row = self.row
+        if not self.is_mounted:
+            return
+        self.thought.display = bool(row.reasoning)
+        if row.reasoning:
+            self.thought.redraw()
+        if row.status in ("waiting", "streaming"):
+            await self._write()
+        else:
+            await self._finish()
+        words = {
+            "waiting": "waiting for the model",
+            "interrupted": "interrupted: the reply is not complete",
+            "cancelled": "stopped: the reply is not complete",
+        }.get(row.status, "")
+        self.mark.update(Content(words))
+        self.mark.display = bool(words)
+        self.text.display = bool(self._shown)
+        self.set_class(row.status in ("interrupted", "cancelled"), "partial")
+        self.display = bool(words or self._shown or row.reasoning)
+
+    async def _write(self) -> None:
+        if len(self.row.text) < self._raw:  # a second attempt at the same request
+            await self._finish()
+        piece = visible(self.row.text[self._raw :])
+        if not piece:
+            return
+        self._raw, self._shown = len(self.row.text), self._shown + piece
+        if self._stream is None:
+            self._stream = Markdown.get_stream(self.text)
+        await self._stream.write(piece)
+
+    async def _finish(self) -> None:
+        if self._stream is not None:
+            await self._stream.stop()
+            self._stream = None
+        whole = visible(self.row.text)
+        self._raw = len(self.row.text)
+        if whole != self._shown:
+            self._shown = whole
+            await self.text.update(whole)
+
+    async def on_unmount(self) -> None:
+        """Leave no task behind."""
+        if self._stream is not None:
+            await self._stream.stop()
+            self._stream = None
+
+
+class PlainReplyView(Static):
+    """An old reply as one node: its source, not rendered."""
+
+    def __init__(self, row: ReplyRow) -> None:
+        super().__init__(classes="reply plain")
+        self.row = row
+
+    def on_mount(self) -> None:
+        """The only drawing: old replies do not change."""
+        self.update(Content(visible(self.row.text)))
+        self.display = bool(self.row.text)
+
+    async def follow(self) -> None:
+        """Nothing to do."""
+
+
+class ToolView(Fold):
+    """One tool call on one line; opened, its arguments and its result."""
+
+    def __init__(self, row: ToolRow) -> None:
+        super().__init__("tool")
+        self.row = row
+
+    def head(self) -> Content:
+        """Name, short arguments, state, cost."""
+        row = self.row
+        style = "$text-error" if row.status in ("failed", "denied") else "$text-muted"
+        cost = f" · {row.tokens:,} tokens" if row.tokens is not None else ""
+        state = f"{_TOOL_WORDS[row.status]}{cost}"
+        name = visible(row.name, keep_newlines=False)
+        room = max(8, self.size.width - len(name) - len(state) - 8) if self.size.width else 40
+        return Content.assemble(
+            (name, "bold"),
+            "  ",
+            Content(short_arguments(row.arguments)).truncate(room, ellipsis=True),
+            "  ",
+            (state, style),
+        )
+
+    def body(self) -> Content:
+        """Arguments as JSON, then the result."""
+        row = self.row
+        arguments = json.dumps(row.arguments, ensure_ascii=False, indent=2)
+        parts: list[Content | str | tuple[str, str]] = [Content(shortened(arguments))]
+        if row.result:
+            parts += ["\n", ("─ result", "$text-muted"), "\n", Content(shortened(row.result))]
+        return Content.assemble(*parts)
+
+    async def follow(self) -> None:
+        """The row has changed."""
+        self.redraw()
+
+    def on_resize(self) -> None:
+        """The arguments get the room that is left."""
+        self.redraw()
+
+
+class NoteView(Static):
+    """A line of the program's own."""
+
+    def __init__(self, row: NoteRow) -> None:
+        super().__init__(classes=f"note {row.level}")
+        self.row = row
+
+    def on_mount(self) -> None:
+        """The only drawing."""
+        word = {"warning": "warning: ", "error": "error: "}.get(self.row.level, "")
+        self.update(Content(word + shortened(self.row.text)))
+
+    async def follow(self) -> None:
+        """Nothing to do: notes do not change."""
+
+
+RowView = InputView | ReplyView | PlainReplyView | ToolView | NoteView
+
+
+def view_of(row: Row, *, plain: bool) -> RowView:
+    """The widget for a row; `plain` makes old replies cheap."""
+    match row:
+        case InputRow():
+            return InputView(row)
+        case ReplyRow(status="complete") if plain:
+            return PlainReplyView(row)
+        case ReplyRow():
+            return ReplyView(row)
+        case ToolRow():
+            return ToolView(row)
+        case NoteRow():
+            return NoteView(row)
+
+
+def folds_in(widget: Widget) -> list[Fold]:
+    """The folds below a widget, in order."""
+    return [fold for fold in widget.query(Fold) if fold.display]
+
+
+def short_arguments(arguments: dict[str, Any]) -> str:
+    """Arguments on one line, sanitised: `path=a.txt text=…`."""
+    parts = []
+    for name, value in arguments.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        parts.append(f"{one_line(name, 40)}={one_line(text, 120)}")
+    return " ".join(parts)
+
+
+def shortened(text: str) -> str:
+    """A long text cut to `SHOWN_LINES` lines and 8,000 characters, sanitised; says what is left."""
+    head = text[:8000]
+    lines = head.split("\n")
+    shown = visible("\n".join(lines[:SHOWN_LINES]))
+    left = text.count("\n") + 1 - min(len(lines), SHOWN_LINES)
+    if left > 0 or len(text) > len(head):
+        what = f"{left:,} more lines" if left > 0 else f"{len(text) - len(head):,} more characters"
+        shown += f"\n… {what}: open the entry in the timeline"
+    return shown

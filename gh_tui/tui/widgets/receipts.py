@@ -1,0 +1,181 @@
+"""Receipts: what became of each supplement, one line each."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.geometry import Region
+from textual.message import Message
+from textual.widgets import Static
+
+from gh_tui.events.state import SessionState, SupplementState
+from gh_tui.tui.sanitize import one_line, visible
+
+FEW = 3
+"""Lines while it is not opened."""
+
+
+class Receipts(Static, can_focus=True):
+    """The newest supplements with their state, and inputs that wait for the next task."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "move(-1)", "up", show=False),
+        Binding("down", "move(1)", "down", show=False),
+        Binding("enter", "open", "the message that carried it"),
+        Binding("e", "act('edit')", "edit"),
+        Binding("w", "act('withdraw')", "withdraw"),
+        Binding("a", "act('accept')", "accept the suggestion"),
+        Binding("p", "act('pin')", "pin"),
+    ]
+
+    class Act(Message):
+        """A key on the selected receipt."""
+
+        def __init__(self, action: str, entry: SupplementState) -> None:
+            super().__init__()
+            self.action = action
+            self.entry = entry
+
+    def __init__(self) -> None:
+        super().__init__(id="receipts")
+        self.opened = False
+        self.selected: str | None = None
+        self._entries: list[SupplementState] = []
+        self._queued: list[str] = []
+        self._settled: set[str] = set()
+
+    def show(self, state: SessionState) -> None:
+        """Draw the receipts of a state."""
+        self._entries = list(state.supplements.values())
+        self._queued = list(state.queued.values()) if state.running else []
+        self.redraw()
+
+    def settle(self) -> None:
+        """A new input begins: what has been delivered or returned need not be shown any more."""
+        self._settled = {e.id for e in self._entries if e.status in ("injected", "returned")}
+
+    def toggle(self) -> None:
+        """All receipts, or only the newest."""
+        self.opened = not self.opened
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Draw the lines that fit."""
+        lines = self._lines()
+        self.display = bool(lines)
+        self.update(Content("\n").join(lines))
+
+    def on_resize(self) -> None:
+        """The text column takes what is left."""
+        self.redraw()
+
+    def on_focus(self) -> None:
+        """Select the newest."""
+        shown = self.shown
+        if shown and self.selected not in {entry.id for entry in shown}:
+            self.selected = shown[-1].id
+        self.redraw()
+
+    def on_blur(self) -> None:
+        """No selection without focus."""
+        self.redraw()
+
+    @property
+    def shown(self) -> list[SupplementState]:
+        """The entries that have a line now, oldest first."""
+        if self.opened:
+            return self._entries[-self._most() :]
+        return [entry for entry in self._entries if entry.id not in self._settled][-FEW:]
+
+    def _most(self) -> int:
+        return max(FEW, self.screen.size.height // 2 - 4) if self.is_attached else FEW
+
+    def _lines(self) -> list[Content]:
+        shown = self.shown
+        lines = [self._line(entry) for entry in shown]
+        lines += [
+            Content.assemble(("  queued  ", "$text-warning"), "after this task  ", one_line(text))
+            for text in self._queued
+        ]
+        if not self.opened and len(lines) > FEW:
+            lines = lines[-FEW:]
+        hidden = len(self._entries) - len(shown)
+        if self.opened and hidden > 0:
+            lines.insert(0, Content.styled(f"  {hidden} earlier", "$text-muted"))
+        width = self.size.width or 76
+        return [line.truncate(width, ellipsis=True) for line in lines]
+
+    def _line(self, entry: SupplementState) -> Content:
+        chosen = self.has_focus and entry.id == self.selected
+        mark, style = _mark(entry)
+        score = "  — " if entry.relevance_score is None else f"{entry.relevance_score:.2f}"
+        class_ = one_line(entry.class_ or "", 20)
+        if entry.suggested:
+            class_ += f" ({one_line(entry.suggested, 20)}? a)"
+        width = self.size.width or 76
+        column = 34 if width >= 110 else 27
+        return Content.assemble(
+            ("› " if chosen else "  ", "$text-accent"),
+            (f"{mark} ", style),
+            (f"{one_line(entry.id, 8):<4} ", "$text-muted"),
+            Content(receipt_words(entry)).truncate(column, ellipsis=True, pad=True),
+            "  ",
+            (f"{score}  ", "$text-muted"),
+            Content(class_).truncate(22 if width >= 110 else 16, ellipsis=True, pad=True),
+            "  ",
+            Content(one_line(entry.text)),
+        )
+
+    def action_move(self, step: int) -> None:
+        """Select another line."""
+        ids = [entry.id for entry in self.shown]
+        if not ids:
+            return
+        index = ids.index(self.selected) if self.selected in ids else len(ids)
+        self.selected = ids[max(0, min(len(ids) - 1, index + step))]
+        self.redraw()
+        self.scroll_visible_line(ids.index(self.selected))
+
+    def scroll_visible_line(self, index: int) -> None:
+        """Keep the selected line in view."""
+        self.scroll_to_region(Region(0, index, 1, 1), animate=False)
+
+    def action_open(self) -> None:
+        """Open the message."""
+        self.action_act("open")
+
+    def action_act(self, action: str) -> None:
+        """Tell the screen."""
+        for entry in self._entries:
+            if entry.id == self.selected:
+                self.post_message(self.Act(action, entry))
+
+
+def receipt_words(entry: SupplementState) -> str:
+    """The state of an entry in words, sanitised."""
+    if entry.status == "returned":
+        return f"returned ({visible(entry.returned or '')})"
+    if entry.deferred:
+        return f"{entry.status}, deferred: {one_line(entry.deferred, 80)}"
+    if entry.status != "injected":
+        return entry.status
+    words = f"injected c{entry.cycle} r{entry.request}"
+    if entry.last_request is not None and entry.last_request != entry.request:
+        words = f"seen r{entry.request}–r{entry.last_request}"
+    if entry.kept_through is not None:
+        words += f", kept p{entry.kept_through}"
+    return words
+
+
+def _mark(entry: SupplementState) -> tuple[str, str]:
+    match entry.status:
+        case "pending":
+            return "○", "$text-warning"
+        case "taken":
+            return "◐", "$text-warning"
+        case "injected":
+            return "●", "$text-success"
+        case "returned":
+            return "↩", "$text-muted"
