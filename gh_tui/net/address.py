@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 
 import httpx
 
 from gh_tui.errors import SettingsError
 
+_SPACE = re.compile(r"[\s\x00-\x1f]")
 _ENDPOINT = "/chat/completions"
 
 
@@ -41,7 +43,7 @@ def normalise_base_url(text: str) -> httpx.URL:
     written = stripped if "://" in stripped else f"https://{stripped}"
     try:
         url = httpx.URL(written)
-        valid = url.scheme in ("http", "https") and bool(url.host)
+        valid = url.scheme in ("http", "https") and bool(url.host) and not _SPACE.search(written)
     except (httpx.InvalidURL, ValueError):
         valid = False
     if not valid:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -27,6 +28,11 @@ class Limits:
     """Between two pieces of content; keep-alives do not count."""
     grace: float = 2.0
     """After the terminal marker, for the usage that may follow."""
+
+    @property
+    def transport(self) -> httpx.Timeout:
+        """What httpx watches over; reading is for `Patience`."""
+        return httpx.Timeout(None, connect=self.connect)
 
 
 class Patience:
@@ -63,23 +69,26 @@ class Patience:
         )
 
 
-def make_client(base_url: httpx.URL, limits: Limits) -> httpx.AsyncClient:
+def make_client(base_url: httpx.URL, timeout: httpx.Timeout) -> httpx.AsyncClient:
     """A client for one host: proxies from the environment, but never for this machine.
 
     Raises:
-        ProviderError: of kind `network` if the environment names a proxy that cannot be used.
+        ProviderUnavailable: the environment names a proxy or certificates that cannot be used.
     """
+    own = is_loopback(base_url.host)
+    # Loading the trusted certificates takes 30 ms; without TLS an empty store does as well.
+    plain = own and base_url.scheme == "http"
     try:
         return httpx.AsyncClient(
-            timeout=httpx.Timeout(None, connect=limits.connect),
+            timeout=timeout,
             follow_redirects=False,
-            trust_env=not is_loopback(base_url.host),
+            trust_env=not own,
+            verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True,
         )
-    except (ValueError, ImportError, httpx.InvalidURL) as error:
-        raise ProviderError(
+    except (ValueError, ImportError, OSError, httpx.InvalidURL) as error:
+        raise ProviderUnavailable(
             f"the proxy or certificate settings of the environment cannot be used: {error}; "
-            "check HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR",
-            kind="network",
+            "check HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR"
         ) from error
 
 

@@ -160,7 +160,7 @@ class OpenAIProvider:
 
     def _opened_client(self) -> httpx.AsyncClient:
         if self._client is None:
-            self._client = make_client(self._base_url, self._limits)
+            self._client = make_client(self._base_url, self._limits.transport)
         return self._client
 
     def _headers(self) -> dict[str, str]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import httpx
 
 from gh_tui.errors import ProviderUnavailable, SettingsError
-from gh_tui.net.address import is_loopback, normalise_base_url, shown
+from gh_tui.net.address import normalise_base_url, shown
+from gh_tui.net.client import make_client
 from gh_tui.providers.windows import chat_models, child, get_json
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ LOCAL_MODEL = "Qwen2.5-Coder-1.5B-Instruct"
 KNOWN = ("openai", "local", "scripted")
 _CONNECT_SECONDS = 0.3
 _ANSWER_SECONDS = 1.0
+_REMOTE_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +121,9 @@ async def find_server(servers: Sequence[LoopbackServer], model: str | None) -> C
     All are asked at once, without a key; takes at most about a second.
     """
     timeout = httpx.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS)
-    async with httpx.AsyncClient(timeout=timeout, trust_env=False) as client:
-        listings = await asyncio.gather(*(_models(client, server.base_url) for server in servers))
+    listings = await asyncio.gather(
+        *(_models(normalise_base_url(server.base_url), timeout) for server in servers)
+    )
     for server, models in zip(servers, listings, strict=True):
         chosen = model if model in models else None if model else next(iter(models), None)
         if chosen:
@@ -132,10 +135,10 @@ async def find_server(servers: Sequence[LoopbackServer], model: str | None) -> C
     return None
 
 
-async def _models(client: httpx.AsyncClient, base_url: str) -> list[str]:
+async def _models(url: httpx.URL, limits: httpx.Timeout) -> list[str]:
     try:
-        async with asyncio.timeout(_ANSWER_SECONDS):
-            return chat_models(await get_json(client, child(httpx.URL(base_url), "models"), {}))
+        async with make_client(url, limits) as client, asyncio.timeout(limits.read):
+            return chat_models(await get_json(client, child(url, "models"), {}))
     except TimeoutError:
         return []
 
@@ -164,9 +167,8 @@ async def _openai(
 
 async def _only_model(url: httpx.URL) -> str:
     """The first chat model of a server whose model was not named."""
-    timeout = httpx.Timeout(_ANSWER_SECONDS, connect=_ANSWER_SECONDS)
-    async with httpx.AsyncClient(timeout=timeout, trust_env=not is_loopback(url.host)) as client:
-        models = await _models(client, str(url))
+    timeout = httpx.Timeout(_REMOTE_SECONDS)
+    models = await _models(url, timeout)
     if not models:
         raise ProviderUnavailable(
             f"{shown(url)} does not list its models; set provider.model to the name of one, and "

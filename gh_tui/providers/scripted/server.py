@@ -34,6 +34,8 @@ class RecordedRequest:
     body: Any
     """Parsed JSON, or None."""
     arrived: float
+    port: int
+    """The client's; the same for all requests of one connection."""
     closed: float | None = None
     """When the client hung up before the answer was complete."""
 
@@ -136,8 +138,9 @@ class ScriptedServer:
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         carry = b""
+        port: int = writer.get_extra_info("peername")[1]
         try:
-            while (request := await _receive(reader, carry)) is not None:
+            while (request := await _receive(reader, carry, port)) is not None:
                 kept, carry = await self._serve(request, reader, writer)
                 if not kept:
                     break
@@ -256,7 +259,7 @@ class ScriptedServer:
         return events_of(reply, base, usage if asked else None), "text/event-stream"
 
 
-async def _receive(reader: asyncio.StreamReader, carry: bytes) -> RecordedRequest | None:
+async def _receive(reader: asyncio.StreamReader, carry: bytes, port: int) -> RecordedRequest | None:
     """The next request, or None if the client is gone."""
     try:
         head = carry + await reader.readuntil(b"\r\n\r\n")
@@ -275,7 +278,7 @@ async def _receive(reader: asyncio.StreamReader, carry: bytes) -> RecordedReques
     except ValueError:
         body = None
     arrived = asyncio.get_running_loop().time()
-    return RecordedRequest(method, path, headers, body, arrived)
+    return RecordedRequest(method, path, headers, body, arrived, port)
 
 
 async def _write(writer: asyncio.StreamWriter, piece: bytes) -> None:
