@@ -16,10 +16,13 @@ class ApprovalDesk:
         self._timeout = timeout_seconds
         self._waiting: dict[str, asyncio.Future[Decision]] = {}
 
+    def expect(self, call: str) -> None:
+        """Accept a decision on `call` from now on, before anyone is told of it."""
+        self._waiting[call] = asyncio.get_running_loop().create_future()
+
     async def wait(self, call: str) -> tuple[Decision, str]:
-        """The decision and who took it: `user` or `timeout`."""
-        future: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
-        self._waiting[call] = future
+        """The decision on an expected call and who took it: `user` or `timeout`."""
+        future = self._waiting[call]
         try:
             return await asyncio.wait_for(future, self._timeout), "user"
         except TimeoutError:

@@ -19,6 +19,7 @@ _STATES = re.compile(
     r"\b(?:is|are|equals|called|named|adalah|ialah|bernama|jadi|isnya|nya)\b|\w+nya\b|是|为|叫|等于|改成|=",
     re.IGNORECASE,
 )
+_QUESTION_MARKS = ("?", "？")
 _EDGES = 4
 
 
@@ -51,7 +52,7 @@ class Cues:
         found += [
             _VALUE.search(text) is not None,
             _STATES.search(text) is not None,
-            text.rstrip().endswith(("?", "？")),
+            text.rstrip().endswith(_QUESTION_MARKS),
             length(text) <= 4,
         ]
         return np.array(found, dtype=np.float32)
@@ -64,17 +65,17 @@ def length(text: str) -> float:
 
 
 class Questions:
-    """Tells a plain question from a request that is put as one."""
+    """Tells a plain question from a proposal and from a request that is put as one."""
 
     def __init__(self, tables: Mapping[str, Mapping[str, str | Sequence[str]]]) -> None:
-        ask, request = tables["ask"], tables["request"]
-        self._end = tuple(tables["marks"]["end"])
-        self._final = re.compile(str(tables["marks"]["final_cjk"]))
-        self._ask = re.compile(rf"(?:{'|'.join(ask['latin'])})(?!\w)", re.IGNORECASE)
-        self._ask_cjk = re.compile(str(ask["cjk"]))
-        self._request = re.compile(
-            rf"(?:{'|'.join(request['latin'])})(?!\w)|(?:{request['cjk']})", re.IGNORECASE
+        self._ask, self._request, self._proposal = (
+            (
+                re.compile(rf"(?:{'|'.join(tables[name]['latin'])})(?!\w)", re.IGNORECASE),
+                re.compile(str(tables[name]["cjk"])),
+            )
+            for name in ("ask", "request", "proposal")
         )
+        self._not_asked = re.compile(str(tables["not_asked"]["cjk"]))
 
     def plain(self, text: str) -> bool:
         """Whether every sentence asks for an answer and none for an action.
@@ -84,12 +85,29 @@ class Questions:
         parts = sentences(text)
         return bool(parts) and all(self._asks(part) for part in parts)
 
+    def proposes(self, text: str) -> bool:
+        """Whether the text is a question that offers an idea ("How about …?")."""
+        return text.rstrip().endswith(_QUESTION_MARKS) and _either(self._proposal, text)
+
+    def statement(self, text: str) -> str:
+        """The text without the polite words that make a question of a request."""
+        match = self._request[0].match(text)
+        return text[match.end() :].strip() or text if match else text
+
     def _asks(self, sentence: str) -> bool:
-        if self._request.match(sentence):
+        if _either(self._request, sentence) or _either(self._proposal, sentence):
             return False
-        if sentence.endswith(self._end) or self._final.search(sentence):
+        if sentence.endswith(_QUESTION_MARKS):
             return True
-        return self._ask.match(sentence) is not None
+        latin, cjk = self._ask
+        if latin.match(sentence):
+            return True
+        return cjk.search(sentence) is not None and self._not_asked.search(sentence) is None
+
+
+def _either(patterns: tuple[re.Pattern[str], re.Pattern[str]], text: str) -> bool:
+    latin, cjk = patterns
+    return latin.match(text) is not None or cjk.search(text) is not None
 
 
 def _table(name: str) -> dict[str, dict[str, list[str]]]:

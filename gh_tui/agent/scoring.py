@@ -10,6 +10,7 @@ from gh_tui.clock import Clock
 from gh_tui.embedding.service import EmbeddingService
 from gh_tui.embedding.vectors import Vector, problem
 from gh_tui.errors import EmbeddingError
+from gh_tui.events import types as ev
 from gh_tui.events.values import Task
 from gh_tui.memory.relevance import AgentTurn, RelevanceScore, RelevanceTracker, task_text
 
@@ -66,3 +67,18 @@ class Scorer:
     async def classify(self, text: str, vector: Vector | None) -> Classification:
         """The class of a user input after the first."""
         return await self._supervisor.classify(text, vector)
+
+
+def classified(
+    found: Classification, *, supplement: str | None = None, iri: str | None = None
+) -> ev.InputClassified:
+    """The event that says how an input was understood."""
+    return ev.InputClassified(
+        id=supplement,
+        iri=iri,
+        class_=found.class_,
+        group=found.group,
+        by=found.by,
+        suggested=found.suggested,
+        standing=found.standing,
+    )

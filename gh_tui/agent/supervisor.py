@@ -48,6 +48,7 @@ _LANGUAGES = ("en", "zh", "id")
 _SUGGEST_AT = 0.4
 _SUGGEST_WORDS = 12.0
 _STANDING_AT = 0.45
+_NEVER = 2.0
 _SENTENCE_AT = 0.6
 _ASK_AT = 0.5
 
@@ -137,7 +138,8 @@ class Supervisor:
             return of_class("AddContext", "rules")
         shares, by = await self._shares(text, vector)
         suggested = _suggested(shares, text)
-        name, confidence = _decide(shares, _STANDING_AT)
+        never = self._questions.proposes(text)
+        name, confidence = _decide(shares, _NEVER if never else _STANDING_AT)
         parts = sentences(text)
         if name not in STANDING and len(parts) > 1:
             name, confidence = await self._best_part(parts, name, confidence)
@@ -149,7 +151,7 @@ class Supervisor:
         """The surest standing class among the sentences, or what the whole was."""
         best = (name, 0.0)
         for part in parts:
-            if self._questions.plain(part):
+            if self._questions.plain(part) or self._questions.proposes(part):
                 continue
             shares, _ = await self._shares(part, None)
             found, sure = _decide(shares, _SENTENCE_AT)
@@ -158,7 +160,7 @@ class Supervisor:
         return best if best[0] in STANDING else (name, confidence)
 
     async def _shares(self, text: str, vector: Vector | None) -> tuple[dict[str, float], By]:
-        cues = self._cues.features(text)
+        cues = self._cues.features(self._questions.statement(text))
         try:
             head = await self._head()
             known = vector if vector is not None else (await self._embed([text]))[0]

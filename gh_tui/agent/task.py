@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 
 from gh_tui.events.values import Task
+from gh_tui.memory import relevance
 
 _LONGEST = 2000
 """Characters of the input that are searched; a pasted file is not the task's frame."""
@@ -59,5 +60,5 @@ def task_from_input(text: str) -> Task:
 
 
 def task_text(task: Task) -> str:
-    """What the task vector embeds: `what`, a newline, `why`."""
-    return f"{task.what}\n{task.why}"
+    """What the task vector embeds, as the relevance tracker forms it."""
+    return relevance.task_text(task.what, task.why)

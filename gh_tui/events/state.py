@@ -184,8 +184,9 @@ class SessionState:
         if isinstance(event, ev.SupplementaryInputReceived):
             self.supplements[event.id] = SupplementState(event.id, event.text, time)
             return
+        self.queued.pop(event.id, None)
         entry = self.supplements.get(event.id)
-        if entry is None:  # its line in the recording is damaged
+        if entry is None:  # a queued input, or its line in the recording is damaged
             return
         match event:
             case ev.SupplementScored():

@@ -15,6 +15,7 @@ from gh_tui.events.values import (
     ManifestEntry,
     Outcome,
     Phase,
+    ReturnReason,
     Role,
     Task,
     ToolCall,
@@ -115,11 +116,11 @@ class SupplementDeferred:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupplementReturned:
-    """The entry went back to the user and will not be sent."""
+    """The entry went back to the user and will not be sent; a queued input goes by its IRI."""
 
     id: str
     text: str
-    reason: Literal["escape", "cancel", "withdrawn"]
+    reason: ReturnReason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

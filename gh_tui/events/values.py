@@ -10,6 +10,7 @@ Fidelity = Literal["full", "masked", "summary", "archived"]
 Phase = Literal["mask", "threshold", "fusion", "topic", "user", "undo", "recall"]
 Trigger = Literal["watermark", "messages", "topic", "command", "overflow", "eager"]
 Part = Literal["system", "task", "turn", "standing"]
+ReturnReason = Literal["escape", "cancel", "withdrawn"]
 Outcome = Literal["done", "failed", "cancelled"]
 
 

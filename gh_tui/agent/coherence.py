@@ -1,0 +1,69 @@
+"""topic_coherence_agent: looks whether the talk has left the topic, in the background."""
+
+from __future__ import annotations
+
+from gh_tui.agent.memory import WorkingMemory
+from gh_tui.events import types as ev
+from gh_tui.events.bus import EventBus
+from gh_tui.memory.coherence.monitor import TopicCoherence
+from gh_tui.memory.coherence.types import CoherenceTurn, Shift
+from gh_tui.memory.l1 import L1Session
+from gh_tui.memory.turn import L1Turn
+
+
+class CoherenceWatch:
+    """Feeds the turns of L1 to the rule; a confirmed shift is published and runs a pass."""
+
+    def __init__(
+        self, bus: EventBus, l1: L1Session, memory: WorkingMemory, rule: TopicCoherence
+    ) -> None:
+        self._bus = bus
+        self._l1 = l1
+        self._memory = memory
+        self._rule = rule
+        self._seen = 0
+        self._round = 0
+
+    def has_new_turns(self) -> bool:
+        """Whether there is anything to look at."""
+        return len(self._l1) > self._seen
+
+    def restore(self) -> None:
+        """Take in the turns of a resumed session without deciding anything again."""
+        self._rule.check(_as_seen(turn) for turn in self._l1.turns)
+        self._seen = len(self._l1)
+
+    async def check(self) -> None:
+        """One round: look at the turns since the last one."""
+        fresh = list(self._l1.turns[self._seen :])
+        if not fresh:
+            return
+        self._seen += len(fresh)
+        self._round += 1
+        result = self._rule.check(_as_seen(turn) for turn in fresh)
+        await self._bus.publish(
+            ev.CoherenceChecked(
+                round=self._round,
+                similarities=result.similarities,
+                provisional=result.provisional,
+            )
+        )
+        if result.shift is not None:
+            await self._shifted(result.shift)
+
+    async def _shifted(self, shift: Shift) -> None:
+        proposed = self._memory.before(shift.boundary_iri)
+        await self._bus.publish(
+            ev.TopicShiftDetected(
+                boundary=shift.boundary_iri,
+                similarities=shift.similarities,
+                threshold=shift.threshold,
+                rule=shift.rule,
+                proposed=proposed,
+            )
+        )
+        await self._memory.run_pass("topic", proposed=proposed)
+
+
+def _as_seen(turn: L1Turn) -> CoherenceTurn:
+    return CoherenceTurn(turn.iri, turn.role, turn.text, turn.embedding, turn.role == "user")

@@ -1,0 +1,193 @@
+"""The engine: begins accepted inputs one after the other, runs the agent on each, and ends tasks.
+
+What is accepted is delivered: an input that comes while the agent finishes starts the next run
+by itself; after a failure everything waits, visibly, for the user's next word.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+from gh_tui.agent.approval import ApprovalDesk, Decision
+from gh_tui.agent.coherence import CoherenceWatch
+from gh_tui.agent.hooks import Hooks, Veto
+from gh_tui.agent.inbox import Inbox
+from gh_tui.agent.runner import AgentRunner, RunResult
+from gh_tui.agent.supplements import SupplementDesk
+from gh_tui.errors import GhError, UsageError
+from gh_tui.events import types as ev
+from gh_tui.events.bus import EventBus
+from gh_tui.events.values import ReturnReason
+
+
+class Engine:
+    """Drives one session."""
+
+    def __init__(
+        self,
+        bus: EventBus,
+        inbox: Inbox,
+        desk: SupplementDesk,
+        runner: AgentRunner,
+        coherence: CoherenceWatch,
+        approvals: ApprovalDesk,
+        hooks: Hooks,
+    ) -> None:
+        self._bus = bus
+        self._inbox = inbox
+        self._desk = desk
+        self._runner = runner
+        self._coherence = coherence
+        self._approvals = approvals
+        self._hooks = hooks
+        self._wake = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._run: asyncio.Task[RunResult] | None = None
+        self._held = False
+        self._retry = False
+        self._loop = asyncio.create_task(self._work(), name="engine")
+
+    @property
+    def busy(self) -> bool:
+        """Whether a task runs or is about to."""
+        return not self._idle.is_set()
+
+    @property
+    def paused(self) -> bool:
+        """Whether the agent waits between cycles."""
+        return self._runner.paused
+
+    async def input(self, text: str, client_id: str | None = None) -> None:
+        """Accept an input of its own: it runs when what came before is done.
+
+        Raises:
+            RecordingError: if it could not be recorded; then it was not accepted.
+        """
+        await self._inbox.accept(text, client_id)
+        self._start()
+
+    async def supplement(self, text: str, client_id: str | None = None) -> str:
+        """Accept an input for the running task; with none running, a new run starts.
+
+        Returns:
+            Its id.
+
+        Raises:
+            UsageError: if the queue limit is reached.
+            RecordingError: if it could not be recorded; then it was not accepted.
+        """
+        name = await self._desk.accept(text, client_id)
+        self._start()
+        return name
+
+    async def withdraw(self, name: str) -> str:
+        """Give one pending supplement back; its text.
+
+        Raises:
+            UsageError: if it is not pending.
+        """
+        return await self._desk.withdraw(name)
+
+    def decide(self, call: str, decision: Decision) -> None:
+        """Answer a call that waits for approval.
+
+        Raises:
+            UsageError: if no such call waits.
+        """
+        if not self._approvals.decide(call, decision):
+            raise UsageError(f"no call {call!r} waits for approval")
+
+    async def cancel(self, reason: ReturnReason) -> list[str]:
+        """Stop the agent and hand back what it has not taken, in order."""
+        run = self._run
+        if run is not None and not run.done():
+            run.cancel()
+            await asyncio.wait([run])
+        texts = await self._desk.return_all(reason)
+        texts += await self._inbox.return_all(reason)
+        if run is not None:
+            await self._idle.wait()
+        return texts
+
+    async def pause(self, by: str) -> None:
+        """Wait before the next cycle."""
+        if not self._runner.paused:
+            self._runner.pause()
+            await self._bus.publish(ev.AgentPaused(by=by))
+
+    async def resume(self, by: str) -> None:
+        """Go on after a pause, or try again what a failure left waiting."""
+        if self._runner.paused:
+            self._runner.resume()
+            await self._bus.publish(ev.AgentResumed(by=by))
+        elif not self.busy and self._desk.waiting:
+            self._retry = True
+            self._start()
+
+    async def wait_idle(self) -> None:
+        """Return when no task runs and no accepted input is left to begin."""
+        await self._idle.wait()
+
+    async def close(self) -> None:
+        """Stop at once; accepted inputs stay in the recording as pending."""
+        for task in (self._run, self._loop):
+            if task is not None and not task.done():
+                task.cancel()
+                await asyncio.wait([task])
+
+    def _start(self) -> None:
+        self._held = False
+        self._idle.clear()
+        self._wake.set()
+
+    def _has_work(self) -> bool:
+        return not self._held and bool(self._retry or len(self._inbox) or self._desk.pending)
+
+    async def _work(self) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            while self._has_work():
+                await self._run_once()
+            if not self._wake.is_set():
+                self._idle.set()
+
+    async def _run_once(self) -> None:
+        self._run = asyncio.create_task(self._run_task(), name="run")
+        await asyncio.wait([self._run])
+        if self._run.cancelled():
+            result = RunResult("cancelled", "stopped by the user")
+        elif (error := self._run.exception()) is not None:
+            result = RunResult("failed", _words(error))
+        else:
+            result = self._run.result()
+        self._run = None
+        self._held = result.outcome != "done"
+        self._runner.resume()
+        await self._finish(result)
+
+    async def _run_task(self) -> RunResult:
+        self._retry = False
+        # What was typed before the next input stands before it.
+        await self._desk.take()
+        if len(self._inbox):
+            await self._inbox.begin_next()
+            await self._coherence.check()
+        result = await self._runner.run()
+        await self._coherence.check()
+        return result
+
+    async def _finish(self, result: RunResult) -> None:
+        changed = await self._hooks.run("TaskEnd", result)
+        if isinstance(changed, Veto):
+            changed = RunResult("failed", changed.reason)
+        with contextlib.suppress(GhError):
+            await self._bus.publish(ev.TaskFinished(outcome=changed.outcome, text=changed.text))
+
+
+def _words(error: BaseException) -> str:
+    if isinstance(error, GhError):
+        return str(error)
+    return f"an error inside the program stopped the task ({type(error).__name__}); try again"

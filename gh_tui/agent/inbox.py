@@ -1,0 +1,88 @@
+"""What the user has said and the agent has not begun: inputs of their own, in order."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+from gh_tui.agent.scoring import Scorer, classified
+from gh_tui.agent.task import task_from_input
+from gh_tui.agent.turns import TurnWriter
+from gh_tui.events import types as ev
+from gh_tui.events.bus import EventBus
+from gh_tui.events.values import ReturnReason
+from gh_tui.memory.l1 import L1Session
+from gh_tui.memory.relevance import AgentTurn
+from gh_tui.memory.turn import L1Turn
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedInput:
+    """An accepted input whose turn has not begun."""
+
+    iri: str
+    text: str
+
+
+class Inbox:
+    """Accepts user inputs durably and turns them into turns, one at a time."""
+
+    def __init__(self, bus: EventBus, l1: L1Session, scorer: Scorer, turns: TurnWriter) -> None:
+        self._bus = bus
+        self._l1 = l1
+        self._scorer = scorer
+        self._turns = turns
+        self._queue: deque[QueuedInput] = deque()
+
+    def __len__(self) -> int:
+        return len(self._queue)
+
+    async def accept(self, text: str, client_id: str | None) -> None:
+        """Record an input and put it at the end of the queue.
+
+        Raises:
+            RecordingError: if it could not be recorded; then it was not accepted.
+        """
+        iri = self._turns.new_iri()
+        await self._bus.publish(ev.UserInputReceived(iri=iri, text=text, client_id=client_id))
+        self._queue.append(QueuedInput(iri, text))
+
+    def restore(self, entry: QueuedInput) -> None:
+        """Put an input back that an earlier run of the program had accepted."""
+        self._queue.append(entry)
+
+    async def return_all(self, reason: ReturnReason) -> list[str]:
+        """Give every queued input back to the user; their texts in order."""
+        texts = []
+        while self._queue:
+            entry = self._queue.popleft()
+            texts.append(entry.text)
+            await self._bus.publish(
+                ev.SupplementReturned(id=entry.iri, text=entry.text, reason=reason)
+            )
+        return texts
+
+    async def begin_next(self) -> L1Turn:
+        """Make a turn of the first queued input; the first one of a session becomes its task.
+
+        Cancelled before its turn is in, it stays queued.
+        """
+        entry = self._queue[0]
+        if self._l1.task is None:
+            return await self._begin_task(entry)
+        agent = self._turns.latest_agent
+        answers = None if agent is None else AgentTurn(agent.text, agent.relevance_score)
+        scored = await self._scorer.score_input(entry.text, answers)
+        found = await self._scorer.classify(entry.text, scored.vector)
+        self._queue.popleft()
+        turn = await self._turns.add_input(entry.iri, entry.text, scored, standing=found.standing)
+        await self._bus.publish(classified(found, iri=entry.iri))
+        return turn
+
+    async def _begin_task(self, entry: QueuedInput) -> L1Turn:
+        task = task_from_input(entry.text)
+        await self._scorer.set_task(task)
+        scored = await self._scorer.score_input(entry.text, None)
+        await self._bus.publish(ev.TaskStarted(task=task, by="user"))
+        self._queue.popleft()
+        return await self._turns.add_input(entry.iri, entry.text, scored, is_task=True)

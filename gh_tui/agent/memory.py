@@ -1,0 +1,136 @@
+"""WorkingMemory: L1, the window and the current query as the loop uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from gh_tui.clock import Clock
+from gh_tui.context.assembly import Assembled, Frame
+from gh_tui.context.standing import Standing
+from gh_tui.context.window import Budget, ContextWindowManager, require_fit
+from gh_tui.events import types as ev
+from gh_tui.events.bus import EventBus
+from gh_tui.events.values import Task, Trigger
+from gh_tui.memory.l1 import L1Session
+from gh_tui.memory.passes import PassRequest, Query
+from gh_tui.memory.tokens import TokenEstimator
+from gh_tui.providers.base import Usage
+
+
+class WorkingMemory:
+    """What the next request is made from, and the passes that keep it within the budget."""
+
+    def __init__(
+        self,
+        bus: EventBus,
+        clock: Clock,
+        l1: L1Session,
+        window: ContextWindowManager,
+        budget: Budget,
+        system: str,
+        *,
+        standing_max: int | None,
+    ) -> None:
+        self._bus = bus
+        self._clock = clock
+        self._l1 = l1
+        self._window = window
+        self._budget = budget
+        self._system = system
+        self._standing_max = standing_max
+        self._estimator = TokenEstimator()
+        self.refined: Task | None = None
+        """The task as it was edited, if it says more than its turn."""
+
+    @property
+    def budget(self) -> int:
+        """Tokens that a request may have."""
+        return self._budget.tokens
+
+    @property
+    def tokens_basis(self) -> Literal["estimated", "confirmed"]:
+        """Whether a server has confirmed the token counts."""
+        return self._estimator.basis
+
+    @property
+    def factor(self) -> float:
+        """The learned correction of token counts."""
+        return self._estimator.factor
+
+    def assemble(self) -> Assembled:
+        """The request as it would be sent now.
+
+        Raises:
+            MemoryFullError: it does not fit the budget.
+        """
+        request = self._assemble()
+        require_fit(self._l1, request, self._budget, self.factor)
+        return request
+
+    def sent(self, request: Assembled) -> None:
+        """Note that a request goes out."""
+        self._window.sent(request)
+        self._l1.note_request()
+
+    def learn(self, request: Assembled, usage: Usage) -> bool:
+        """Take in what the server counted; True if it seems to have cut the prompt."""
+        sent = request.tokens + self._estimator.scale(self._budget.tools)
+        return self._estimator.confirm(sent, usage.prompt_tokens)
+
+    async def make_room(self) -> None:
+        """Run a pass if one is due before the next request."""
+        trigger = self._l1.due(self._assemble().tokens, self.budget)
+        if trigger is not None:
+            await self.run_pass(trigger)
+
+    async def shrink(self) -> bool:
+        """Run a pass because a request did not fit; False if it could take nothing."""
+        return await self.run_pass("overflow")
+
+    async def run_pass(self, trigger: Trigger, proposed: Sequence[str] = ()) -> bool:
+        """Run one pass and publish it; False if nothing changed."""
+        events = self._l1.evict_with_query(self._pass_request(trigger, proposed))
+        await self._bus.publish_all(events)
+        return any(isinstance(event, ev.TurnFidelityChanged) for event in events)
+
+    def preview(self) -> list[ev.TurnFidelityChanged]:
+        """What the next pass would change."""
+        events = self._l1.preview_pass(self._pass_request("watermark", ()))
+        return [event for event in events if isinstance(event, ev.TurnFidelityChanged)]
+
+    def before(self, boundary: str) -> tuple[str, ...]:
+        """Turns before a boundary that a pass may take, as a topic shift proposes them."""
+        iris = [turn.iri for turn in self._l1.turns]
+        end = iris.index(boundary) if boundary in iris else 0
+        return tuple(iri for iri in iris[:end] if not self._l1.protected(iri))
+
+    def _assemble(self) -> Assembled:
+        query = self._query()
+        standing = Standing(refined=self.refined, vector=query.vector, most=self._standing_max)
+        frame = Frame(
+            system=self._system,
+            budget=self.budget,
+            factor=self.factor,
+            standing=standing,
+        )
+        return self._window.assemble(self._l1, frame)
+
+    def _query(self) -> Query:
+        for turn in reversed(self._l1.turns):
+            if turn.role == "user":
+                return Query(turn.iri, turn.text, turn.embedding)
+        return Query()
+
+    def _pass_request(self, trigger: Trigger, proposed: Sequence[str]) -> PassRequest:
+        request = self._assemble()
+        return PassRequest(
+            now=self._clock.monotonic(),
+            budget=self.budget,
+            tokens_before=request.tokens,
+            trigger=trigger,
+            query=self._query(),
+            proposed=tuple(proposed),
+            factor=self.factor,
+            standing_tokens=request.standing_tokens,
+        )

@@ -1,0 +1,214 @@
+"""AgentRunner: the ReAct loop. Each cycle takes pending input, sends one request, runs its tools.
+
+Everything that changes what the model sees happens at the start of a cycle, in the order in
+which it is written here: supplements, then a pass if one is due, then the request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from gh_tui.agent.hooks import Hooks, Veto
+from gh_tui.agent.memory import WorkingMemory
+from gh_tui.agent.reply import ReplyReader
+from gh_tui.agent.supplements import SupplementDesk
+from gh_tui.agent.toolbox import Toolbox
+from gh_tui.agent.turns import TurnWriter
+from gh_tui.clock import Clock
+from gh_tui.context.assembly import Assembled
+from gh_tui.errors import MemoryFullError, ProviderError, StreamInterrupted
+from gh_tui.events import types as ev
+from gh_tui.events.bus import EventBus
+from gh_tui.events.values import Outcome
+from gh_tui.providers.base import ChatProvider, Completed
+from gh_tui.providers.textcalls import calls_in_text
+
+MAX_SHRINKS = 2
+"""Passes that are tried for one request that does not fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """How a run of the loop ended; `text` is the answer or the reason."""
+
+    outcome: Outcome
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """What one run may use."""
+
+    max_cycles: int
+    max_tokens: int | None
+    temperature: float | None
+
+
+class AgentRunner:
+    """Runs the agent until it answers, fails or is cancelled; one run at a time."""
+
+    def __init__(
+        self,
+        bus: EventBus,
+        clock: Clock,
+        provider: ChatProvider,
+        memory: WorkingMemory,
+        desk: SupplementDesk,
+        turns: TurnWriter,
+        toolbox: Toolbox,
+        hooks: Hooks,
+        limits: RunLimits,
+        *,
+        cycle: int = 0,
+        request: int = 0,
+    ) -> None:
+        self._bus = bus
+        self._clock = clock
+        self._provider = provider
+        self._memory = memory
+        self._desk = desk
+        self._turns = turns
+        self._toolbox = toolbox
+        self._hooks = hooks
+        self._limits = limits
+        self._cycle = cycle
+        self._request = request
+        self._going = asyncio.Event()
+        self._going.set()
+
+    @property
+    def paused(self) -> bool:
+        """Whether it waits, or will wait, between cycles."""
+        return not self._going.is_set()
+
+    def pause(self) -> None:
+        """Wait before the next cycle."""
+        self._going.clear()
+
+    def resume(self) -> None:
+        """Go on."""
+        self._going.set()
+
+    async def run(self) -> RunResult:
+        """Work through cycles until there is an answer and nothing is pending.
+
+        Raises:
+            asyncio.CancelledError: cancelled; what came of a reply is kept as a turn.
+        """
+        for _ in range(self._limits.max_cycles):
+            await self._going.wait()
+            allowed = await self._hooks.run("CycleStart", self._cycle + 1)
+            if isinstance(allowed, Veto):
+                return RunResult("failed", allowed.reason)
+            self._cycle += 1
+            await self._bus.publish(ev.CycleStarted(cycle=self._cycle))
+            try:
+                reply = await self._cycle_once()
+            except (ProviderError, MemoryFullError) as error:
+                await self._desk.deferred(str(error))
+                return RunResult("failed", str(error))
+            if reply.calls:
+                await self._toolbox.run_all(reply.calls)
+            elif not self._desk.pending:
+                return RunResult("done", reply.text)
+        return RunResult(
+            "failed",
+            f"stopped after {self._limits.max_cycles} cycles without an answer; "
+            "say how to go on (setting tools.max_cycles)",
+        )
+
+    async def _cycle_once(self) -> Completed:
+        await self._desk.take()
+        await self._memory.make_room()
+        for attempt in range(MAX_SHRINKS + 1):
+            try:
+                return await self._send(self._memory.assemble())
+            except MemoryFullError:
+                if attempt == MAX_SHRINKS or not await self._memory.shrink():
+                    raise
+            except ProviderError as error:
+                if error.kind != "overflow" or attempt == MAX_SHRINKS:
+                    raise
+                if not await self._memory.shrink():
+                    raise
+        raise AssertionError("the loop returns or raises")
+
+    async def _send(self, assembled: Assembled) -> Completed:
+        self._request += 1
+        await self._bus.publish(
+            ev.RequestSent(
+                request=self._request,
+                cycle=self._cycle,
+                purpose="agent",
+                manifest=assembled.manifest,
+                tokens=assembled.tokens,
+                tokens_basis=self._memory.tokens_basis,
+                budget=self._memory.budget,
+                prefix_kept=assembled.prefix_kept,
+            )
+        )
+        self._memory.sent(assembled)
+        carried = {e.iri for e in assembled.manifest if e.iri and e.part in ("turn", "task")}
+
+        async def opened() -> None:
+            await self._desk.delivered(carried, self._cycle, self._request)
+
+        reader = ReplyReader(self._bus, self._clock, self._request, opened)
+        deltas = self._provider.stream(
+            assembled.messages,
+            self._toolbox.specs,
+            max_tokens=self._limits.max_tokens,
+            temperature=self._limits.temperature,
+        )
+        try:
+            reply = await reader.read(deltas)
+        except StreamInterrupted as error:
+            await self._keep(reader, f"interrupted: {error}")
+            await self._failed(error)
+            raise
+        except ProviderError as error:
+            await self._failed(error)
+            raise
+        except asyncio.CancelledError:
+            await self._keep(reader, "interrupted by the user")
+            raise
+        await self._turns.add_reply(reply)
+        await self._after(reply, assembled)
+        return reply
+
+    async def _keep(self, reader: ReplyReader, reason: str) -> None:
+        if reader.text:
+            await self._turns.add_partial(reader.text, reason)
+
+    async def _failed(self, error: ProviderError) -> None:
+        await self._bus.publish(
+            ev.ProviderFailed(request=self._request, kind=error.kind, message=str(error))
+        )
+
+    async def _after(self, reply: Completed, assembled: Assembled) -> None:
+        if reply.usage is not None and self._memory.learn(assembled, reply.usage):
+            await self._bus.publish(
+                ev.TruncationSuspected(
+                    request=self._request,
+                    sent=assembled.tokens,
+                    reported=reply.usage.prompt_tokens,
+                )
+            )
+        names = {spec.name for spec in self._toolbox.specs}
+        if not reply.calls and calls_in_text(reply.text, names):
+            await self._bus.publish(
+                ev.Notice(
+                    level="warning",
+                    text="The model wrote a tool call as text and nothing was run. Models that do "
+                    "not call tools work with the setting provider.tool_protocol=schema.",
+                )
+            )
+        if not reply.calls and reply.finish_reason == "length":
+            await self._bus.publish(
+                ev.Notice(
+                    level="warning",
+                    text="The answer was cut at its limit of tokens; ask for the rest, or raise "
+                    "provider.max_tokens.",
+                )
+            )

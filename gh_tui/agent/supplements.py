@@ -1,0 +1,158 @@
+"""The desk for supplementary input: accept durably, score at once, hand over exactly once."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from gh_tui.agent.scoring import Scored, Scorer, classified
+from gh_tui.agent.supervisor import Classification
+from gh_tui.agent.turns import TurnWriter
+from gh_tui.embedding.vectors import pack
+from gh_tui.errors import UsageError
+from gh_tui.events import types as ev
+from gh_tui.events.bus import EventBus
+from gh_tui.events.values import ReturnReason
+from gh_tui.memory.relevance import AgentTurn
+from gh_tui.memory.supplements import SupplementaryInputStore, SupplementEntry
+from gh_tui.memory.turn import L1Turn
+
+
+@dataclass(frozen=True, slots=True)
+class _Understood:
+    scored: Scored
+    classification: Classification
+
+
+class SupplementDesk:
+    """Takes supplements from the user and gives them to the running loop."""
+
+    def __init__(
+        self,
+        bus: EventBus,
+        store: SupplementaryInputStore,
+        scorer: Scorer,
+        turns: TurnWriter,
+        first: int = 1,
+    ) -> None:
+        self._bus = bus
+        self._store = store
+        self._scorer = scorer
+        self._turns = turns
+        self._next = first
+        self._understanding: dict[str, asyncio.Task[_Understood]] = {}
+        self._undelivered: dict[str, str] = {}
+
+    @property
+    def pending(self) -> int:
+        """How many entries no turn was made of yet."""
+        return self._store.pending_count
+
+    @property
+    def waiting(self) -> int:
+        """How many entries no request has carried yet."""
+        return self._store.pending_count + len(self._undelivered)
+
+    async def accept(self, text: str, client_id: str | None) -> str:
+        """Record a supplement and put it in the queue; returns its id once it is on disk.
+
+        Raises:
+            UsageError: if the queue limit is reached.
+            RecordingError: if it could not be recorded; then it was not accepted.
+        """
+        if self._store.full:
+            raise UsageError(
+                f"{self._store.limit} inputs are waiting already; let the agent read some, or "
+                "withdraw one (setting supplements.limit)"
+            )
+        name = f"supplement-{self._next}"
+        self._next += 1
+        await self._bus.publish(
+            ev.SupplementaryInputReceived(id=name, text=text, client_id=client_id)
+        )
+        self._store.store(SupplementEntry(name, text))
+        self._understanding[name] = asyncio.create_task(self._understand(name, text))
+        return name
+
+    async def take(self) -> list[L1Turn]:
+        """Make turns of all pending entries, in order; each leaves the queue as its turn is in."""
+        turns = []
+        for entry in self._store.snapshot_pending():
+            understood = await asyncio.shield(self._understanding[entry.id])
+            if self._store.withdraw(entry.id) is None:  # withdrawn meanwhile
+                continue
+            iri = self._turns.new_iri()
+            self._undelivered[entry.id] = iri
+            turn = await self._turns.add_input(
+                iri,
+                entry.content,
+                understood.scored,
+                standing=understood.classification.standing,
+                supplement=entry.id,
+            )
+            del self._understanding[entry.id]
+            turns.append(turn)
+        return turns
+
+    async def delivered(self, carried: set[str], cycle: int, request: int) -> None:
+        """Note that a request with these IRIs got its 2xx headers."""
+        for name, iri in list(self._undelivered.items()):
+            if iri in carried:
+                del self._undelivered[name]
+                await self._bus.publish(
+                    ev.SupplementInjected(id=name, iri=iri, cycle=cycle, request=request)
+                )
+
+    async def deferred(self, reason: str) -> None:
+        """Note that the request failed: what it was to carry stays taken."""
+        for name, iri in list(self._undelivered.items()):
+            await self._bus.publish(ev.SupplementDeferred(id=name, iri=iri, reason=reason))
+
+    async def withdraw(self, name: str) -> str:
+        """Give one pending entry back to the user; returns its text.
+
+        Raises:
+            UsageError: if it is not pending (any more).
+        """
+        entry = self._store.withdraw(name)
+        if entry is None:
+            raise UsageError(f"{name} is not waiting any more; it cannot be withdrawn")
+        await self._return(entry, "withdrawn")
+        return entry.content
+
+    async def return_all(self, reason: ReturnReason) -> list[str]:
+        """Give every pending entry back; their texts in order."""
+        entries = self._store.take_pending()
+        for entry in entries:
+            await self._return(entry, reason)
+        return [entry.content for entry in entries]
+
+    async def settle(self) -> None:
+        """Wait until everything accepted so far is scored and classified."""
+        await asyncio.gather(*self._understanding.values(), return_exceptions=True)
+
+    async def _return(self, entry: SupplementEntry, reason: ReturnReason) -> None:
+        self._understanding.pop(entry.id, None)
+        await self._bus.publish(
+            ev.SupplementReturned(id=entry.id, text=entry.content, reason=reason)
+        )
+
+    async def _understand(self, name: str, text: str) -> _Understood:
+        agent = self._turns.latest_agent
+        answers = None if agent is None else AgentTurn(agent.text, agent.relevance_score)
+        scored = await self._scorer.score_input(text, answers)
+        score, vector = scored.score, scored.vector
+        self._store.update(SupplementEntry(name, text, vector, score.relevance_score))
+        await self._bus.publish(
+            ev.SupplementScored(
+                id=name,
+                relevance_score=score.relevance_score,
+                global_sim=score.global_sim,
+                local_sim=score.local_sim,
+                basis=score.basis,
+                embedding=None if vector is None else pack(vector),
+            )
+        )
+        found = await self._scorer.classify(text, vector)
+        await self._bus.publish(classified(found, supplement=name))
+        return _Understood(scored, found)

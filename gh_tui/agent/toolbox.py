@@ -1,0 +1,114 @@
+"""Running the calls of a reply: checked, approved where needed, recorded before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gh_tui.agent.approval import ApprovalDesk
+from gh_tui.agent.hooks import Hooks, Veto
+from gh_tui.agent.tools.base import Tool, ToolResult, check_arguments
+from gh_tui.agent.turns import TurnWriter
+from gh_tui.errors import ToolError
+from gh_tui.events import types as ev
+from gh_tui.events.bus import EventBus
+from gh_tui.events.values import ToolCall
+from gh_tui.providers.base import ToolSpec
+
+INTERRUPTED = "[interrupted before it finished; it was not run again]"
+
+
+class Toolbox:
+    """The tools of one session."""
+
+    def __init__(
+        self,
+        bus: EventBus,
+        tools: Sequence[Tool],
+        approvals: ApprovalDesk,
+        hooks: Hooks,
+        turns: TurnWriter,
+    ) -> None:
+        self._bus = bus
+        self._tools = {tool.spec.name: tool for tool in tools}
+        self._approvals = approvals
+        self._hooks = hooks
+        self._turns = turns
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """What the model is told of the tools."""
+        return tuple(tool.spec for tool in self._tools.values())
+
+    async def run_all(self, calls: Sequence[ToolCall]) -> None:
+        """Run calls one after the other; afterwards each has exactly one result, always.
+
+        Raises:
+            asyncio.CancelledError: cancelled; what had no result got a synthetic one.
+        """
+        open_calls = list(calls)
+        try:
+            while open_calls:
+                result = await self._run(open_calls[0])
+                await self._close(open_calls.pop(0), result)
+        finally:
+            for call in open_calls:
+                await self._close(call, ToolResult(INTERRUPTED, ok=False))
+
+    async def _run(self, call: ToolCall) -> ToolResult:
+        try:
+            preview = self._check(call)
+        except ToolError as error:
+            await self._request(call, None)
+            return ToolResult(str(error), ok=False)
+        await self._request(call, preview)
+        allowed = await self._hooks.run("ToolStart", call)
+        if isinstance(allowed, Veto):
+            return ToolResult(f"not run: {allowed.reason}", ok=False)
+        if preview is not None and not await self._approved(call):
+            return ToolResult("not run: the user denied it", ok=False)
+        try:
+            result = ToolResult(await self._tools[call.name].run(call.arguments))
+        except ToolError as error:
+            result = ToolResult(str(error), ok=False)
+        changed = await self._hooks.run("ToolEnd", result)
+        return ToolResult(changed.reason, ok=False) if isinstance(changed, Veto) else changed
+
+    def _check(self, call: ToolCall) -> str | None:
+        if call.error is not None:
+            raise ToolError(call.error)
+        tool = self._tools.get(call.name)
+        if tool is None:
+            raise ToolError(f"there is no tool {call.name!r}; there are: {', '.join(self._tools)}")
+        check_arguments(tool.spec, call.arguments)
+        return tool.preview(call.arguments)
+
+    async def _request(self, call: ToolCall, preview: str | None) -> None:
+        if preview is not None:
+            self._approvals.expect(call.id)
+        await self._bus.publish(
+            ev.ToolRequested(
+                call=call.id,
+                name=call.name,
+                arguments=call.arguments,
+                needs_approval=preview is not None,
+                preview=preview or "",
+            )
+        )
+
+    async def _approved(self, call: ToolCall) -> bool:
+        decision, by = await self._approvals.wait(call.id)
+        await self._bus.publish(ev.ToolApproval(call=call.id, decision=decision, by=by))
+        return decision == "allow"
+
+    async def _close(self, call: ToolCall, result: ToolResult) -> None:
+        turn = await self._turns.add_result(call, result.text, ok=result.ok)
+        await self._bus.publish(
+            ev.ToolFinished(
+                call=call.id,
+                name=call.name,
+                ok=result.ok,
+                iri=turn.iri,
+                tokens=turn.tokens,
+                error=None if result.ok else result.text,
+            )
+        )

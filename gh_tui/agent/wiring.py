@@ -1,0 +1,159 @@
+"""How the parts of an agent are put together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gh_tui.agent.approval import ApprovalDesk
+from gh_tui.agent.batch import BatchAgentManager
+from gh_tui.agent.coherence import CoherenceWatch
+from gh_tui.agent.commands import Commands
+from gh_tui.agent.engine import Engine
+from gh_tui.agent.hooks import Hooks
+from gh_tui.agent.inbox import Inbox
+from gh_tui.agent.memory import WorkingMemory
+from gh_tui.agent.runner import AgentRunner, RunLimits
+from gh_tui.agent.scoring import Scorer
+from gh_tui.agent.supervisor import Supervisor
+from gh_tui.agent.supplements import SupplementDesk
+from gh_tui.agent.toolbox import Toolbox
+from gh_tui.agent.tools.base import Tool
+from gh_tui.agent.tools.calculator import Calculator
+from gh_tui.agent.tools.files import ListFiles, ReadFile, WriteFile
+from gh_tui.agent.tools.memory import Recall, SearchMemory
+from gh_tui.agent.tools.time import Now
+from gh_tui.agent.tools.workspace import Workspace
+from gh_tui.agent.turns import TurnWriter
+from gh_tui.clock import Clock
+from gh_tui.context.prompts import system_prompt
+from gh_tui.context.window import Budget, ContextWindowManager
+from gh_tui.embedding.calibration import NATIVE
+from gh_tui.embedding.service import EmbeddingService
+from gh_tui.events.bus import EventBus
+from gh_tui.events.state import SessionState
+from gh_tui.memory.coherence.monitor import TopicCoherence
+from gh_tui.memory.eviction import EvictionConfig
+from gh_tui.memory.l0 import L0
+from gh_tui.memory.l1 import L1Session
+from gh_tui.memory.relevance import RelevanceTracker
+from gh_tui.memory.supplements import SupplementaryInputStore
+from gh_tui.memory.tokens import count_schemas
+from gh_tui.providers.base import ChatProvider, WindowSource
+from gh_tui.settings.model import Settings
+
+LOCAL_BUDGET = 1500
+"""Tokens of a request to the local model, which reads about 77 tokens a second."""
+SMALL_STANDING = 3
+"""Instructions in the standing block of a small model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What an agent lives in."""
+
+    bus: EventBus
+    clock: Clock
+    settings: Settings
+    workspace: Path
+    embedding: EmbeddingService
+    state: SessionState
+    interactive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """The parts that a session talks to."""
+
+    engine: Engine
+    commands: Commands
+    l1: L1Session
+    batch: BatchAgentManager
+    supervisor: Supervisor
+    budget: Budget
+    system: str
+
+
+def make_tools(around: Surroundings, l0: L0) -> list[Tool]:
+    """The tools of every session, confined to the workspace."""
+    workspace = Workspace(around.workspace)
+    return [
+        Recall(l0),
+        SearchMemory(l0, around.embedding.embed),
+        ReadFile(workspace),
+        ListFiles(workspace),
+        Calculator(),
+        Now(around.clock),
+        WriteFile(workspace),
+    ]
+
+
+def build_agent(
+    around: Surroundings, provider: ChatProvider, window: int, source: WindowSource
+) -> Agent:
+    """Wire an agent for `provider`, whose window is `window` tokens; its engine starts at once.
+
+    Args:
+        around: the session's own things.
+        provider: the model.
+        window: tokens, as the provider says.
+        source: who says so.
+    """
+    bus, clock, settings = around.bus, around.clock, around.settings
+    small = provider.name == "local"
+    l0 = L0()
+    tools = make_tools(around, l0)
+    specs = [tool.spec for tool in tools]
+    native = provider.tool_protocol == "native"
+    schemas = [spec.parameters for spec in specs] if native else []
+    context = settings.context
+    if small and context.budget is None:
+        context = replace(context, budget=LOCAL_BUDGET)
+    manager = ContextWindowManager(context)
+    budget = manager.budget(window, source, count_schemas(schemas))
+    l1 = L1Session(
+        EvictionConfig.from_settings(settings.eviction),
+        result_limit=context.max_result_tokens,
+        calibrate=NATIVE.similarity,
+    )
+    system = system_prompt(specs, provider.tool_protocol)
+    memory = WorkingMemory(
+        bus,
+        clock,
+        l1,
+        manager,
+        budget,
+        system,
+        standing_max=settings.standing.max or (SMALL_STANDING if small else None),
+    )
+    tracker = RelevanceTracker(
+        NATIVE,
+        dim=around.embedding.dim,
+        embedder=around.embedding.name,
+        threshold=settings.eviction.relevance_threshold,
+    )
+    supervisor = Supervisor(around.embedding.embed)
+    scorer = Scorer(around.embedding, tracker, supervisor, clock)
+    turns = TurnWriter(bus, clock, l1, l0, scorer)
+    store = SupplementaryInputStore(settings.supplements.limit)
+    desk = SupplementDesk(bus, store, scorer, turns)
+    hooks = Hooks()
+    approvals = ApprovalDesk(None if around.interactive else settings.tools.approval_seconds)
+    toolbox = Toolbox(bus, tools, approvals, hooks, turns)
+    limits = RunLimits(
+        settings.tools.max_cycles, settings.provider.max_tokens, settings.provider.temperature
+    )
+    runner = AgentRunner(bus, clock, provider, memory, desk, turns, toolbox, hooks, limits)
+    rule = TopicCoherence(settings.coherence.rule)
+    watch = CoherenceWatch(bus, l1, memory, rule)
+    inbox = Inbox(bus, l1, scorer, turns)
+    engine = Engine(bus, inbox, desk, runner, watch, approvals, hooks)
+    batch = BatchAgentManager(clock, lambda name, error: None)
+    batch.add(
+        "topic_coherence_agent",
+        settings.coherence.interval_seconds,
+        watch.check,
+        ready=watch.has_new_turns,
+    )
+    commands = Commands(bus, clock, engine, l1, memory, around.state)
+    return Agent(engine, commands, l1, batch, supervisor, budget, system)

@@ -1,0 +1,93 @@
+"""What the headless commands print besides a session: records, states, scores, lists."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from gh_tui.doctor import Finding
+from gh_tui.errors import UsageError
+from gh_tui.events.codec import plain
+from gh_tui.events.state import SessionState, state_to_wire
+from gh_tui.journal.reader import read_records
+from gh_tui.plain import json_line, say
+from gh_tui.session.catalog import list_sessions
+from gh_tui.tui.sanitize import visible
+
+
+def print_records(path: Path) -> int:
+    """Print every readable record of a recording at once, in file order. The exit status."""
+    good = bad = 0
+    for record in read_records(path):
+        if record.envelope is None:
+            bad += 1
+            continue
+        good += 1
+        print(json_line(json.loads(record.line)))
+    if bad:
+        say(f"{path}: {bad} line(s) could not be read and were left out")
+    if not good:
+        say(f"{path} holds no readable record")
+    return 0 if good else 1
+
+
+def print_state(path: Path, to: int | None) -> int:
+    """Print the state after a recording, or after record `to`, as one JSON object."""
+    state = SessionState()
+    seen = False
+    for record in read_records(path):
+        if record.envelope is None:
+            continue
+        if to is not None and (record.envelope.seq or 0) > to:
+            break
+        state.apply(record.envelope)
+        seen = True
+    if not seen:
+        say(f"{path} holds no readable record" + ("" if to is None else f" up to {to}"))
+        return 1
+    print(json_line(state_to_wire(state)))
+    return 0
+
+
+async def print_scores(task: str, why: str, lines: Sequence[str]) -> int:
+    """Score non-empty lines as the inputs of one session, in order; a JSON line each."""
+    from gh_tui.embedding.calibration import NATIVE
+    from gh_tui.embedding.native import NativeEmbedder
+    from gh_tui.embedding.service import EmbeddingService
+    from gh_tui.memory.relevance import score_lines
+
+    if not task.strip():
+        raise UsageError("--task is empty")
+    service = EmbeddingService(NativeEmbedder())
+    try:
+        inputs = [line.strip() for line in lines if line.strip()]
+        for score in await score_lines(service, NATIVE, task, why, inputs):
+            print(json_line(plain(score)))
+    finally:
+        service.close()
+    return 0
+
+
+def print_sessions(folder: Path, *, as_json: bool) -> int:
+    """List the recordings of a folder, newest first."""
+    for info in list_sessions(folder):
+        if as_json:
+            fields = {"id": info.id, "path": str(info.path), "title": info.title}
+            print(json_line({**fields, "pending": info.pending}))
+        else:
+            waiting = f"  ({info.pending} waiting)" if info.pending else ""
+            print(f"{info.id}  {visible(info.title, keep_newlines=False)[:80]}{waiting}")
+    return 0
+
+
+def print_findings(findings: Sequence[Finding], *, as_json: bool) -> int:
+    """Print what the doctor found; 1 if something is missing."""
+    for finding in findings:
+        if as_json:
+            print(json_line(plain(finding)))
+            continue
+        print(visible(f"{finding.status:8} {finding.name:12} {finding.found}"))
+        if finding.todo:
+            print(visible(f"{'':8} → {finding.todo}"))
+    return 1 if any(finding.status == "missing" for finding in findings) else 0

@@ -1,0 +1,286 @@
+"""The composition root and the headless API: settings in, a live session out.
+
+A session can take input as soon as its provider is known; models and embedder load meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from gh_tui.agent.wiring import Agent, Surroundings, build_agent
+from gh_tui.clock import Clock, SystemClock
+from gh_tui.embedding.native import NativeEmbedder
+from gh_tui.embedding.service import EmbeddingService
+from gh_tui.errors import EmbeddingError, GhError, ProviderError, RecordingError
+from gh_tui.events import types as ev
+from gh_tui.events.bus import EventBus
+from gh_tui.events.codec import plain
+from gh_tui.events.state import SessionState
+from gh_tui.events.values import Outcome
+from gh_tui.journal.recorder import Recorder
+from gh_tui.providers.base import Message
+from gh_tui.providers.local import provider as local
+from gh_tui.providers.select import Opened, open_provider
+from gh_tui.settings.model import Settings
+from gh_tui.settings.paths import Paths
+
+Progress = Callable[[str], None]
+
+
+class Session:
+    """One live session of one user."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        paths: Paths,
+        workspace: Path,
+        *,
+        interactive: bool,
+        clock: Clock | None = None,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        """Open the recording; nothing else is loaded before `start`.
+
+        Args:
+            settings: all settings.
+            paths: where recordings are kept.
+            workspace: the folder that file tools are confined to.
+            interactive: a person can be asked for approval, for as long as it takes.
+            clock: time.
+            environ: where the provider's key is looked for.
+        """
+        self.settings = settings
+        self.clock = clock or SystemClock()
+        self.id = f"{self.clock.now():%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+        self._environ = environ
+        self._interactive = interactive
+        self._workspace = workspace
+        self._not_recording: str | None = None
+        self._recorder = self._open_recorder(paths)
+        self.recording = None if self._recorder is None else self._recorder.path
+        key = environ.get(settings.provider.api_key_env, "")
+        self.bus = EventBus(self.id, self.clock, self._recorder, secrets=(key,))
+        self.state = SessionState()
+        self.bus.subscribe(self.state.apply)
+        self._embedding = EmbeddingService(NativeEmbedder())
+        self._opened: Opened | None = None
+        self._agent: Agent | None = None
+        self._started = asyncio.Event()
+        self._failure: GhError | None = None
+        self._background: list[asyncio.Task[None]] = []
+
+    @property
+    def busy(self) -> bool:
+        """Whether a task runs or is about to."""
+        return self._agent is not None and self._agent.engine.busy
+
+    async def start(self, progress: Progress | None = None) -> None:
+        """Choose the provider, announce the session, and load models in the background.
+
+        Args:
+            progress: told in words what is being loaded, from the event loop.
+
+        Raises:
+            ProviderUnavailable: nothing can answer; the text says what to do.
+            SettingsError: a setting has an impossible value.
+        """
+        tell = progress or (lambda words: None)
+        self._background.append(asyncio.create_task(self._load_embedder(tell)))
+        try:
+            opened = await open_provider(self.settings, self._environ)
+        except GhError as error:
+            self._failure = error
+            self._started.set()
+            raise
+        self._opened, provider = opened, opened.provider
+        window, source = await provider.window()
+        around = Surroundings(
+            self.bus,
+            self.clock,
+            self.settings,
+            self._workspace,
+            self._embedding,
+            self.state,
+            self._interactive,
+        )
+        agent = build_agent(around, provider, window, source)
+        await self.bus.publish(
+            ev.SessionStarted(
+                provider=opened.name,
+                model=provider.model,
+                window=agent.budget.window,
+                window_source=agent.budget.source,
+                embedder=self._embedding.name,
+                settings=_on_wire(self.settings),
+                reason=opened.reason,
+            )
+        )
+        if self._not_recording is not None:
+            await self.bus.publish(ev.Notice(level="warning", text=self._not_recording))
+        self._agent = agent
+        self._started.set()
+        tell(f"{opened.name} · {provider.model} ({opened.reason})")
+        self._background += [
+            asyncio.create_task(agent.supervisor.warm_up()),
+            asyncio.create_task(self._load_model(agent, opened, tell)),
+            asyncio.create_task(agent.batch.run_forever()),
+        ]
+
+    async def submit(self, text: str, client_id: str | None = None) -> str | None:
+        """What Enter does: a command, an input, or a supplement while the agent works.
+
+        Returns when it is durable; a line to show, if there is one.
+
+        Raises:
+            GhError: it was not accepted; says why.
+        """
+        engine = (await self._ready()).engine
+        if text.startswith("//"):
+            text = text[1:]
+        elif text.startswith("/"):
+            return await self.command(text, client_id)
+        if engine.busy:
+            await engine.supplement(text, client_id)
+        else:
+            await engine.input(text, client_id)
+        return None
+
+    async def command(self, text: str, client_id: str | None = None) -> str | None:
+        """Carry out a slash command other than /exit; as `submit`."""
+        return await (await self._ready()).commands.run(text, client_id)
+
+    async def queue(self, text: str, client_id: str | None = None) -> None:
+        """Accept an input that runs after the present task; as `submit`."""
+        await (await self._ready()).engine.input(text, client_id)
+
+    async def supplement(self, text: str, client_id: str | None = None) -> None:
+        """Accept a supplement; before any task it is the task. As `submit`."""
+        engine = (await self._ready()).engine
+        if self.state.task is None and not engine.busy:
+            await engine.input(text, client_id)
+        else:
+            await engine.supplement(text, client_id)
+
+    async def withdraw(self, name: str) -> str:
+        """Give a pending supplement back; its text.
+
+        Raises:
+            UsageError: if it is not pending.
+        """
+        return await (await self._ready()).engine.withdraw(name)
+
+    async def cancel(self, *, by_key: bool = False) -> list[str]:
+        """Stop the agent; the texts that it had not taken, in order."""
+        return await (await self._ready()).engine.cancel("escape" if by_key else "cancel")
+
+    async def approve(self, call: str, allow: bool) -> None:
+        """Answer a call that waits for approval.
+
+        Raises:
+            UsageError: if no such call waits.
+        """
+        (await self._ready()).engine.decide(call, "allow" if allow else "deny")
+
+    async def full_text(self, iri: str) -> str:
+        """The whole text of a turn; opening it counts as an access.
+
+        Raises:
+            RecordingError: if there is no such turn.
+        """
+        turn = self.state.turns.get(iri)
+        if turn is None:
+            raise RecordingError(f"there is no turn {iri} in this session")
+        if self._agent is not None and iri in self._agent.l1:
+            self._agent.l1.touch(iri, self.clock.monotonic())
+        return turn.text
+
+    async def wait_idle(self) -> None:
+        """Return when no task runs and no accepted input is left to begin."""
+        await (await self._ready()).engine.wait_idle()
+
+    async def close(self) -> None:
+        """Stop everything and end the recording; may be called twice."""
+        for task in self._background:
+            task.cancel()
+        await asyncio.gather(*self._background, return_exceptions=True)
+        self._background.clear()
+        if self._agent is not None:
+            await self._agent.engine.close()
+            outcome: Outcome = self.state.outcome or "cancelled"
+            with contextlib.suppress(GhError):
+                await self.bus.publish(ev.SessionEnded(outcome=outcome, text=""))
+            self._agent = None
+        if self._opened is not None:
+            await self._opened.aclose()
+        self._embedding.close()
+        if self._recorder is not None:
+            self._recorder.close()
+            self._recorder = None
+
+    async def _ready(self) -> Agent:
+        await self._started.wait()
+        if self._agent is None:
+            raise self._failure or GhError("the session is closed")
+        return self._agent
+
+    def _open_recorder(self, paths: Paths) -> Recorder | None:
+        try:
+            return Recorder(paths.sessions / f"{self.id}.jsonl")
+        except RecordingError as error:
+            self._not_recording = f"Not recording: {error}"
+            return None
+
+    async def _load_embedder(self, tell: Progress) -> None:
+        tell("loading the embedder")
+        try:
+            await self._embedding.warm_up()
+        except EmbeddingError as error:
+            await self._notice("error", f"Without embeddings every score is unknown: {error}")
+        else:
+            tell("the embedder is ready")
+
+    async def _load_model(self, agent: Agent, opened: Opened, tell: Progress) -> None:
+        provider = opened.provider
+        if not isinstance(provider, local.LocalProvider):
+            return
+        system = Message("system", agent.system)
+        try:
+            await provider.warm_up(lambda stage: tell(_stage(stage)), prefix=(system,))
+        except ProviderError as error:
+            await self._notice("error", str(error))
+
+    async def _notice(self, level: Literal["info", "warning", "error"], text: str) -> None:
+        with contextlib.suppress(RecordingError):
+            await self.bus.publish(ev.Notice(level=level, text=text))
+
+
+def _on_wire(settings: Settings) -> dict[str, Any]:
+    """Settings as JSON types; paths as text."""
+    return {
+        section: {
+            name: str(value) if isinstance(value, Path) else value for name, value in fields.items()
+        }
+        for section, fields in plain(settings).items()
+    }
+
+
+def _stage(stage: local.Progress) -> str:
+    match stage.stage:
+        case "assembling" if stage.total:
+            share = f"{stage.done / 1e6:,.0f} of {stage.total / 1e6:,.0f} MB"
+            return f"putting the model together, once: {share}"
+        case "assembling":
+            return "waiting for another window to put the model together"
+        case "loading":
+            return "loading the model"
+        case "reading":
+            return "the model reads its instructions"
+        case "ready":
+            return "the model is ready"
