@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 SHARE: Final = 0.10
 """Most of the budget that the block may take."""
 NEAR: Final = 0.20
-"""Instructions within this last share of the budget need not be repeated."""
+"""Instructions within this last share of the budget need not be repeated.
+
+A small model loses an instruction after a few turns already: for it everything but the latest
+input is far.
+"""
 SAME_SUBJECT: Final = 0.75
 """Similarity from which a small model is told only the newer of two instructions."""
 
@@ -74,7 +78,8 @@ def build(
     room = int(SHARE * budget)
     header = _TRAILING_HEADER if trailing else STANDING_HEADER
     used = scale(count(header), factor)
-    items = _choose(l1, standing, _candidates(l1, budget, factor, standing), room - used, factor)
+    far = _candidates(l1, budget, factor, few=standing.most is not None)
+    items = _choose(l1, standing, far, room - used, factor)
     parts: list[str] = []
     if items:
         parts.append("\n".join([header, *(_line(turn) for turn in items)]))
@@ -91,19 +96,17 @@ def _fits(parts: list[str], room: int, factor: float) -> bool:
     return scale(count("\n\n".join(parts)), factor) <= room
 
 
-def _candidates(l1: L1Session, budget: int, factor: float, standing: Standing) -> list[L1Turn]:
+def _candidates(l1: L1Session, budget: int, factor: float, *, few: bool) -> list[L1Turn]:
     """Protected turns that are far from the end of the request, in order."""
     table = l1.table
     behind = np.cumsum(table.costs(table.level, factor)[::-1])[::-1]
-    far = table.guarded & (behind > NEAR * budget)
-    turns = [l1.turns[row] for row in np.flatnonzero(far).tolist()]
-    latest = l1.latest_input
-    return [
-        turn
-        for turn in turns
-        if not turn.is_task
-        and (latest is None or turn.iri != latest.iri or turn.iri == standing.last)
-    ]
+    far = behind > NEAR * budget
+    if few:
+        latest = l1.latest_input
+        far |= np.arange(len(l1)) != (-1 if latest is None else l1.row(latest.iri))
+    far[-1:] = False  # the last message says it itself
+    turns = [l1.turns[row] for row in np.flatnonzero(table.guarded & far).tolist()]
+    return [turn for turn in turns if not turn.is_task]
 
 
 def _choose(

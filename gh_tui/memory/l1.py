@@ -52,6 +52,10 @@ class L1Session(TurnStore):
         """The number of the latest pass; 0 before the first."""
         return self._last_pass
 
+    def changed_in(self, number: int) -> tuple[str, ...]:
+        """The IRIs that a pass changed, as long as it can be undone."""
+        return self._passes.get(number, ())
+
     def protected(self, iri: str) -> bool:
         """Whether no pass may take this turn now."""
         row = self._row[iri]
@@ -87,7 +91,7 @@ class L1Session(TurnStore):
         for turn in restored:
             self.touch(turn.iri, turn.last_access)
         for iri in exempt:
-            self._table.exempt[self._row[iri]] = True
+            self._exempt(self._row[iri])
         self._passes = {number: tuple(iris) for number, iris in (passes or {}).items()}
         self._last_pass = max(self._passes, default=0)
 
@@ -154,7 +158,7 @@ class L1Session(TurnStore):
         self.touch(iri, now)
         changes = self._raise([row], "recall", factor)
         for part in {row, *(self._row[c.iri] for c in changes)}:
-            self._table.exempt[part] = True
+            self._exempt(part)
         return list(changes)
 
     def undo_pass(
@@ -169,7 +173,7 @@ class L1Session(TurnStore):
         changes = self._raise(rows, "undo", factor)
         for row in rows:
             self.touch(self._turns[row].iri, now)
-            self._table.exempt[row] = True
+            self._exempt(row)
         self._stuck_at = None
         return list(changes)
 

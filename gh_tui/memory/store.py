@@ -50,6 +50,7 @@ class TurnStore:
         self._open: dict[str, int] = {}
         self._task: int | None = None
         self._latest_input: int | None = None
+        self._unshown: set[int] = set()
 
     # What is there.
 
@@ -147,8 +148,8 @@ class TurnStore:
     def add(self, turn: L1Turn) -> None:
         """Take in the next turn.
 
-        A user's turn ends the exemptions that recall and undo gave. IRIs that a call names
-        count as an access of those turns.
+        A user's turn ends the exemptions that recall and undo gave, once a request has shown
+        what was brought back. IRIs that a call names count as an access of those turns.
 
         Raises:
             ValueError: the IRI is there already, or a result answers no open call.
@@ -164,7 +165,7 @@ class TurnStore:
             head = opened
             self._members[head].append(row)
         elif turn.role == "user":
-            self._table.exempt[:] = False
+            self._end_exemptions()
             self._latest_input = row
         if turn.is_task:
             self._release_task()
@@ -213,6 +214,10 @@ class TurnStore:
         )
         self._refresh_line(int(self._table.head[row]))
 
+    def note_request(self) -> None:
+        """Note that a request was sent: it shows what the user brought back before."""
+        self._unshown.clear()
+
     def touch(self, iri: str, now: float) -> None:
         """Note an access: the entry was opened, or named in a call."""
         row = self._row[iri]
@@ -230,6 +235,14 @@ class TurnStore:
         self._mark(self._row[iri], standing=standing)
 
     # Small steps.
+
+    def _exempt(self, row: int) -> None:
+        self._table.exempt[row] = True
+        self._unshown.add(row)
+
+    def _end_exemptions(self) -> None:
+        self._table.exempt[:] = False
+        self._table.exempt[list(self._unshown)] = True
 
     def _unit(self, row: int) -> list[int]:
         head = int(self._table.head[row])

@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+import pytest
+
+from gh_tui.memory.eviction import EvictionConfig
+from gh_tui.memory.passes import Query
+
+from .sessions import Talk, changes, finished
+
+LONG = "The parser reads the file line by line and keeps the state of each open block. " * 4
+
+
+def test_all_but_the_newest_tool_results_are_masked() -> None:
+    talk = Talk(EvictionConfig(keep_tool_results=2))
+    talk.say("user", "Fix the parser.", is_task=True)
+    for _ in range(5):
+        talk.exchange("line\n" * 100)
+    talk.say("user", "Go on.")
+    done = changes(talk.run(budget=10_000))
+    assert [(c.phase, c.before, c.after) for c in done] == [("mask", "full", "masked")] * 3
+    assert all(c.tokens_freed > 0 for c in done)
+    results = [turn for turn in talk.l1.turns if turn.role == "tool"]
+    assert [turn.fidelity for turn in results] == ["masked"] * 3 + ["full"] * 2
+
+
+def test_a_short_result_is_not_masked_by_a_longer_line() -> None:
+    talk = Talk(EvictionConfig(keep_tool_results=0))
+    talk.exchange("42", "43")
+    talk.say("user", "Go on.")
+    assert changes(talk.run(budget=10_000)) == []
+
+
+@pytest.mark.parametrize(
+    ("score", "age", "gone"),
+    [
+        (0.29, 300.1, True),
+        (0.3, 300.1, False),
+        (0.29, 300.0, False),
+        (None, 9000.0, False),
+        (0.0, 9000.0, True),
+    ],
+)
+def test_the_threshold_is_strict_and_unknown_is_never_below(
+    score: float | None, age: float, gone: bool
+) -> None:
+    talk = Talk(EvictionConfig(preserve_recent=1))
+    talk.say("user", "Fix the parser.", is_task=True)
+    small = talk.say("user", "Nice weather today, is it not?", score=score)
+    talk.say("user", "Go on.")
+    done = changes(talk.run(now=small.last_access + age, budget=10_000))
+    assert [(c.iri, c.phase, c.after) for c in done] == (
+        [(small.iri, "threshold", "archived")] if gone else []
+    )
+
+
+def test_the_last_turns_are_spared_by_the_threshold() -> None:
+    talk = Talk()
+    talk.say("user", "Fix the parser.", is_task=True)
+    for _ in range(6):
+        talk.say("user", "Nice weather today.", score=0.0)
+    talk.run(now=9000.0, budget=10_000)
+    kept = [turn.fidelity == "full" for turn in talk.l1.turns]
+    assert kept == [True, False, False, True, True, True, True]
+
+
+def test_an_exchange_counts_by_its_best_turn_and_goes_as_a_whole() -> None:
+    talk = Talk(EvictionConfig(preserve_recent=1, keep_tool_results=50))
+    talk.say("user", "Fix the parser.", is_task=True)
+    kept = talk.exchange("unrelated", score=0.1)
+    talk.l1.score(kept[1].iri, 0.8)
+    gone = talk.exchange("unrelated", "also", score=0.1)
+    talk.say("user", "Go on.")
+    done = changes(talk.run(now=9000.0, budget=10_000))
+    assert {c.iri for c in done} == {turn.iri for turn in gone}
+
+
+def test_fusion_works_down_to_the_low_watermark_and_no_further() -> None:
+    talk = Talk()
+    talk.say("user", "Fix the parser.", is_task=True)
+    for number in range(30):
+        talk.say("assistant", f"{number}. {LONG}")
+    talk.say("user", "Go on.")
+    before = talk.l1.tokens()
+    events = talk.run(budget=1500, tokens_before=before)
+    after = finished(events).tokens_after
+    largest = max(c.tokens_freed for c in changes(events))
+    assert 900 - largest < after <= 900
+    assert after == before - sum(c.tokens_freed for c in changes(events)) == talk.l1.tokens()
+
+
+def test_what_fits_the_query_stays() -> None:
+    talk = Talk()
+    talk.say("user", "Plan the trip.", is_task=True)
+    wanted = talk.say("assistant", "The ferry to Lombok leaves at 09:30 from Padang Bai. " * 4)
+    for number in range(20):
+        talk.say("assistant", f"Note {number}: {LONG}")
+    talk.say("user", "When does the ferry leave?")
+    talk.run(query=Query(text="When does the ferry leave?"))
+    assert talk.l1.turn(wanted.iri).fidelity == "full"
+
+
+def test_large_turns_become_one_line_before_they_go() -> None:
+    talk = Talk(EvictionConfig(keep_tool_results=50))
+    talk.say("user", "Fix the parser.", is_task=True)
+    for _ in range(4):
+        talk.exchange(f"{LONG}\n" * 3, text=LONG)
+    talk.say("user", "Go on.")
+    events = talk.run(budget=1200)
+    lines = [c for c in changes(events) if c.after == "summary"]
+    assert lines
+    for change in lines:
+        (head, *_), fidelities = (
+            talk.l1.exchange(change.iri),
+            {turn.fidelity for turn in talk.l1.exchange(change.iri)},
+        )
+        assert fidelities == {"summary"}
+        assert talk.l1.shown(talk.l1.row(head.iri)).endswith(head.iri)
+
+
+def test_recent_turns_go_last_but_go_if_they_must() -> None:
+    talk = Talk()
+    talk.say("user", "Fix the parser.", is_task=True)
+    for number in range(10):
+        talk.say("assistant", f"{number}. {LONG}", score=0.9 if number < 6 else 0.31)
+    talk.say("user", "Go on.")
+    talk.run(budget=1000)
+    assert [turn.fidelity for turn in talk.l1.turns][-3:] == ["full"] * 3
+    talk.run(budget=100)
+    assert talk.l1.tokens() < 60
+
+
+def test_too_many_messages_are_worked_down() -> None:
+    talk = Talk(EvictionConfig(max_messages=20))
+    talk.say("user", "Fix the parser.", is_task=True)
+    for number in range(30):
+        talk.say("assistant", f"Step {number} is done.")
+    talk.say("user", "Go on.")
+    assert talk.l1.due(100, 100_000) == "messages"
+    talk.run("messages", budget=100_000)
+    assert talk.l1.message_count() == 12
+    assert talk.l1.due(100, 100_000) is None
+
+
+def test_a_topic_pass_archives_what_the_detector_proposes_and_nothing_protected() -> None:
+    talk = Talk()
+    task = talk.say("user", "Fix the parser.", is_task=True)
+    rule = talk.say("user", "Never touch main.", standing=True)
+    old = talk.say("assistant", LONG)
+    talk.say("user", "Where shall we go for dinner?")
+    proposed = (task.iri, rule.iri, old.iri)
+    done = changes(talk.run("topic", proposed=proposed, budget=10_000))
+    assert [(c.iri, c.phase, c.after) for c in done] == [(old.iri, "topic", "archived")]
+
+
+def test_after_an_overflow_the_estimate_is_the_ceiling() -> None:
+    talk = Talk()
+    talk.say("user", "Fix the parser.", is_task=True)
+    for number in range(10):
+        talk.say("assistant", f"{number}. {LONG}")
+    talk.say("user", "Go on.")
+    before = talk.l1.tokens()
+    events = talk.run("overflow", budget=10 * before, tokens_before=before)
+    assert finished(events).tokens_after <= 0.6 * before
+
+
+def test_the_pass_reports_the_prefix_that_it_kept() -> None:
+    talk = Talk(EvictionConfig(keep_tool_results=0))
+    task = talk.say("user", "Fix the parser.", is_task=True)
+    first = talk.say("assistant", LONG)
+    talk.exchange("line\n" * 100)
+    talk.say("user", "Go on.")
+    events = talk.run(budget=10_000, tokens_before=talk.l1.tokens() + 70, standing_tokens=20)
+    head = talk.l1.turns[2]
+    assert finished(events).prefix_kept == 50 + task.tokens + first.tokens + head.tokens
+
+
+def test_a_corrected_estimate_moves_the_pass() -> None:
+    talk = Talk()
+    for number in range(10):
+        talk.say("assistant", f"{number}. {LONG}")
+    talk.say("user", "Go on.")
+    plain = changes(talk.l1.preview_pass(talk.request(tokens_before=talk.l1.tokens())))
+    doubled = changes(
+        talk.l1.preview_pass(talk.request(tokens_before=talk.l1.tokens(2.0), factor=2.0))
+    )
+    assert len(doubled) > len(plain)
+    freed = {(change.iri, change.after): change.tokens_freed for change in plain}
+    for change in doubled:
+        single = freed.get((change.iri, change.after), change.tokens_freed / 2)
+        assert change.tokens_freed == pytest.approx(2 * single, abs=1)
+
+
+def test_recency_drops_whole_turns_from_the_front() -> None:
+    talk = Talk(EvictionConfig(policy="recency"))
+    talk.say("user", "Fix the parser.", is_task=True)
+    for number in range(10):
+        talk.say("assistant", f"{number}. {LONG}", score=0.0)
+    talk.say("user", "Go on.")
+    talk.run()
+    fidelities = [turn.fidelity for turn in talk.l1.turns]
+    gone = fidelities.count("archived")
+    assert gone
+    assert fidelities == ["full"] + ["archived"] * gone + ["full"] * (11 - gone)
