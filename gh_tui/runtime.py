@@ -44,6 +44,7 @@ class Session:
         *,
         interactive: bool,
         clock: Clock | None = None,
+        embedding: EmbeddingService | None = None,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         """Open the recording; nothing else is loaded before `start`.
@@ -54,6 +55,7 @@ class Session:
             workspace: the folder that file tools are confined to.
             interactive: a person can be asked for approval, for as long as it takes.
             clock: time.
+            embedding: one that several sessions share; it is not closed with this one.
             environ: where the provider's key is looked for.
         """
         self.settings = settings
@@ -69,7 +71,8 @@ class Session:
         self.bus = EventBus(self.id, self.clock, self._recorder, secrets=(key,))
         self.state = SessionState()
         self.bus.subscribe(self.state.apply)
-        self._embedding = EmbeddingService(NativeEmbedder())
+        self._own_embedding = embedding is None
+        self._embedding = embedding or EmbeddingService(NativeEmbedder())
         self._opened: Opened | None = None
         self._agent: Agent | None = None
         self._started = asyncio.Event()
@@ -219,7 +222,8 @@ class Session:
             self._agent = None
         if self._opened is not None:
             await self._opened.aclose()
-        self._embedding.close()
+        if self._own_embedding:
+            self._embedding.close()
         if self._recorder is not None:
             self._recorder.close()
             self._recorder = None

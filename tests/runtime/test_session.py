@@ -1,0 +1,167 @@
+"""A session from input to answer, over real HTTP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gh_tui.embedding.service import EmbeddingService
+from gh_tui.events import types as ev
+from gh_tui.events.state import SessionState, fold
+from gh_tui.journal.reader import read_records
+from tests.harness import live
+
+LOOK = {"text": "Let me look.", "calls": [{"name": "list_files", "arguments": {"path": "."}}]}
+
+
+async def test_a_task_runs_its_tools_and_ends_with_an_answer(
+    tmp_path: Path, embedding: EmbeddingService
+) -> None:
+    async with live([LOOK, {"text": "It is empty."}], tmp_path, embedding) as run:
+        await run.session.submit("What is in this folder?")
+        await run.session.wait_idle()
+        roles = [turn.role for turn in run.session.state.turns.values()]
+        assert roles == ["user", "assistant", "tool", "assistant"]
+        assert run.session.state.answer == "It is empty."
+        assert run.session.state.outcome == "done"
+        second = run.requests()[1]
+        assert [m["role"] for m in second] == ["system", "user", "assistant", "tool"]
+        assert "empty" in second[-1]["content"]
+
+
+async def test_the_recording_folds_to_the_live_state(
+    tmp_path: Path, embedding: EmbeddingService
+) -> None:
+    async with live([LOOK, {"text": "Empty."}, {"text": "Bye."}], tmp_path, embedding) as run:
+        await run.session.submit("What is here?")
+        await run.session.wait_idle()
+        await run.session.submit("Thanks, that is all")
+        await run.session.wait_idle()
+        await run.session.close()
+        path = run.session.recording
+        assert path is not None
+        records = list(read_records(path))
+        assert [r.envelope.seq for r in records if r.envelope] == list(range(1, len(records) + 1))
+        assert fold(r.envelope for r in records if r.envelope) == run.session.state
+        assert run.session.state != SessionState()
+
+
+async def test_supplements_are_in_the_next_request_once_verbatim_after_the_results(
+    tmp_path: Path, embedding: EmbeddingService
+) -> None:
+    slow = {**LOOK, "delay": 0.3}
+    async with live([slow, {"text": "Done."}], tmp_path, embedding) as run:
+        await run.session.submit("Describe this folder")
+        await run.until(lambda e: isinstance(e, ev.RequestSent))
+        await run.session.submit("Use   metric units\n only!")
+        await run.session.submit("用中文回答")
+        await run.session.wait_idle()
+        last = run.requests()[1]
+        assert [m["role"] for m in last[-4:]] == ["assistant", "tool", "user", "user"]
+        assert [m["content"] for m in last[-2:]] == ["Use   metric units\n only!", "用中文回答"]
+        flat = str(run.requests())
+        assert flat.count("metric units") == 1
+        receipts = list(run.session.state.supplements.values())
+        assert [s.status for s in receipts] == ["injected", "injected"]
+        assert all(run.session.state.turns[s.iri or ""].is_supplement for s in receipts)
+        injected = run.events(ev.SupplementInjected)
+        assert [i.request for i in injected] == [2, 2]
+
+
+async def test_a_supplement_at_the_tail_of_the_last_reply_starts_one_more_cycle(
+    tmp_path: Path, embedding: EmbeddingService
+) -> None:
+    async with live(
+        [{"text": "Four.", "chunk_delay": 0.05}, {"text": "Five."}], tmp_path, embedding
+    ) as run:
+        await run.session.submit("Count")
+        await run.until(lambda e: isinstance(e, ev.ReplyDelta))
+        await run.session.submit("count one more")
+        await run.session.wait_idle()
+        assert run.session.state.answer == "Five."
+        assert run.texts() == ["Count", "count one more"]
+
+
+async def test_a_failed_request_keeps_the_supplement_for_the_next(
+    tmp_path: Path, embedding: EmbeddingService
+) -> None:
+    script = [{**LOOK, "delay": 0.2}, {"status": 500}, {"text": "Fine."}]
+    async with live(script, tmp_path, embedding) as run:
+        await run.session.submit("Describe this folder")
+        await run.until(lambda e: isinstance(e, ev.RequestSent))
+        await run.session.submit("only the names")
+        await run.session.wait_idle()
+        assert run.session.state.outcome == "failed"
+        assert [s.status for s in run.session.state.supplements.values()] == ["taken"]
+        assert run.events(ev.SupplementDeferred)
+        await run.session.submit("/resume")
+        await run.session.wait_idle()
+        assert run.session.state.outcome == "done"
+        assert run.texts()[-1] == "only the names"
+        assert len(run.events(ev.SupplementInjected)) == 1
+
+
+async def test_escape_hands_back_what_was_not_taken_and_keeps_the_partial_reply(
+    tmp_path: Path, embedding: EmbeddingService
+) -> None:
+    script = [{"text": "one two three four", "chunk_delay": 0.2}, {"text": "Ok."}]
+    async with live(script, tmp_path, embedding) as run:
+        await run.session.submit("Count to a hundred")
+        await run.until(lambda e: isinstance(e, ev.ReplyDelta))
+        await run.session.submit("slower")
+        assert await run.session.cancel(by_key=True) == ["slower"]
+        assert not run.session.busy
+        assert run.session.state.outcome == "cancelled"
+        assert [s.returned for s in run.session.state.supplements.values()] == ["escape"]
+        await run.session.submit("Start again")
+        await run.session.wait_idle()
+        partial = run.requests()[-1][2]
+        assert partial["role"] == "assistant"
+        assert partial["content"].startswith("one")
+        assert "interrupted" in partial["content"]
+        assert "slower" not in str(run.requests()[-1])
+
+
+async def test_a_write_waits_for_approval_and_a_denied_one_writes_nothing(
+    tmp_path: Path, embedding: EmbeddingService
+) -> None:
+    def write(name: str) -> dict[str, object]:
+        return {"calls": [{"name": "write_file", "arguments": {"path": name, "content": "hi\n"}}]}
+
+    script = [write("yes.txt"), write("no.txt"), {"text": "Done."}]
+    async with live(script, tmp_path, embedding, interactive=True) as run:
+        await run.session.submit("Write two files")
+        for name, allow in (("yes.txt", True), ("no.txt", False)):
+            asked = await run.until(
+                lambda e, n=name: isinstance(e, ev.ToolRequested) and e.arguments["path"] == n
+            )
+            assert asked.needs_approval
+            assert "hi" in asked.preview
+            await run.session.approve(asked.call, allow)
+        await run.session.wait_idle()
+        assert (tmp_path / "workspace" / "yes.txt").read_text() == "hi\n"
+        assert not (tmp_path / "workspace" / "no.txt").exists()
+        assert [t.ok for t in run.events(ev.ToolFinished)] == [True, False]
+
+
+async def test_without_an_approval_headless_denies_in_time(
+    tmp_path: Path, embedding: EmbeddingService
+) -> None:
+    call = {"calls": [{"name": "write_file", "arguments": {"path": "x", "content": "x"}}]}
+    settings = ["tools.approval_seconds=0.05"]
+    async with live([call, {"text": "Then not."}], tmp_path, embedding, settings=settings) as run:
+        await run.session.submit("Write x")
+        await run.session.wait_idle()
+        assert [(a.decision, a.by) for a in run.events(ev.ToolApproval)] == [("deny", "timeout")]
+        assert not (tmp_path / "workspace" / "x").exists()
+
+
+async def test_the_key_is_nowhere_in_the_recording(
+    tmp_path: Path, embedding: EmbeddingService
+) -> None:
+    script, key = [{"text": "The key is sk-canary-123."}], "sk-canary-123"
+    async with live(script, tmp_path, embedding, key=key) as run:
+        await run.session.submit("Repeat sk-canary-123")
+        await run.session.wait_idle()
+        assert run.session.recording is not None
+        assert b"canary" not in run.session.recording.read_bytes()
+        assert "canary" not in str([e for e in run.seen if not isinstance(e.event, ev.ReplyDelta)])
