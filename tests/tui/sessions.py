@@ -1,4 +1,4 @@
-"""Invented but realistic sessions, made of real events, for the tests and pictures of the screen."""
+"""Invented but realistic sessions, made of real events, for tests and pictures."""
 
 from __future__ import annotations
 
@@ -155,7 +155,11 @@ def migration() -> list[Envelope]:
     _second_half(story)
     story.say(
         ev.TopicShiftDetected(
-            boundary=iri(21), similarities=(0.08, 0.19), threshold=0.21, rule="contrast", proposed=()
+            boundary=iri(21),
+            similarities=(0.08, 0.19),
+            threshold=0.21,
+            rule="contrast",
+            proposed=(),
         ),
         pass_started(2, "topic", 1288),
     )
@@ -163,7 +167,9 @@ def migration() -> list[Envelope]:
     story.change(6, "masked", "archived", "fusion", 31, 2, retention=0.11, relevance=0.41, age=600)
     story.change(16, "full", "archived", "topic", 64, 2, relevance=0.22, age=305)
     story.say(ev.PassFinished(pass_=2, tokens_after=884, prefix_kept=212))
-    story.turn("assistant", "Kita bisa mulai dari pantai Jimbaran lalu Ubud, dua hari cukup.", 41, 0.2)
+    story.turn(
+        "assistant", "Kita bisa mulai dari pantai Jimbaran lalu Ubud, dua hari cukup.", 41, 0.2
+    )
     story.wait(20)
     story.change(9, "archived", "full", "recall", -48)
     story.say(ev.TurnPinned(iri=iri(11)))
@@ -225,9 +231,13 @@ def _second_half(story: Story) -> None:
         0.34,
     )
     story.turn("user", "Keep the ids as they are: no renumbering.", 13, 0.47, standing=True)
-    story.turn("assistant", "Understood: ids are copied verbatim, sequences set afterwards.", 22, 0.5)
+    story.turn(
+        "assistant", "Understood: ids are copied verbatim, sequences set afterwards.", 22, 0.5
+    )
     story.turn("user", "What is a good editor for SQL, by the way?", 64, 0.22)
-    story.turn("assistant", "Many like DataGrip or DBeaver; psql with \\e works everywhere.", 26, 0.27)
+    story.turn(
+        "assistant", "Many like DataGrip or DBeaver; psql with \\e works everywhere.", 26, 0.27
+    )
     story.turn("user", "Lanjutkan: buat skrip uji untuk migrasi ini", 12, 0.58)
     story.turn(
         "tool",

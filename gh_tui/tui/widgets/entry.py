@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Static
@@ -71,7 +71,10 @@ class EntryScreen(ModalScreen[str | None]):
         with Vertical(id="entry"):
             yield Static(self._title(), id="entry-title")
             with VerticalScroll(id="entry-scroll"):
-                yield Static(_table(self._fields), id="entry-fields")
+                for name, words in self._fields:
+                    with Horizontal(classes="entry-field"):
+                        yield Static(Content(name), classes="entry-name")
+                        yield Static(Content(words), classes="entry-value")
                 yield Static(self._next_page(), classes="entry-text")
             yield Footer()
 
@@ -109,14 +112,15 @@ def fields_of(turn: TurnState, state: SessionState) -> Iterator[Field]:
     ledger.rebuild(state)
     yield "iri", one_line(turn.iri)
     yield "time", one_line(turn.time, 40)
-    yield "score", row.score_words(turn)
+    yield "score", row.score_words(turn).removeprefix("score ")
     if words := row.mark_words(turn, ledger):
         yield "marks", " · ".join(words)
     if turn.class_:
         yield "class", one_line(turn.class_, 60)
     seen = ledger.seen[turn.iri]
     yield "tokens", f"{turn.tokens:,}" + ("" if seen == turn.tokens else f", {seen:,} in view")
-    yield "summary", one_line(turn.summary)
+    if turn.summary != turn.text:
+        yield "summary", one_line(turn.summary)
     for call in turn.calls:
         yield "calls", one_line(f"{call.name} {call.arguments}", 300)
     for change in _changes(turn, state):
@@ -163,8 +167,3 @@ def _changes(turn: TurnState, state: SessionState) -> list[TurnFidelityChanged]:
     if turn.last_change is not None and turn.last_change not in changes:
         changes.append(turn.last_change)
     return changes
-
-
-def _table(fields: list[Field]) -> Content:
-    lines = [Content.assemble((f"{name:<8}", "bold"), " ", words) for name, words in fields]
-    return Content("\n").join(lines)

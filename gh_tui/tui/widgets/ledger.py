@@ -41,6 +41,8 @@ class Ledger:
     """All lines in order."""
     shown: list[Line] = field(default_factory=list)
     """Those that pass the filter."""
+    stale: bool = False
+    """Whether `shown` has to be chosen again, by `refilter`."""
     counts: dict[Fidelity, int] = field(default_factory=dict)
     seen: dict[str, int] = field(default_factory=dict)
     """Tokens of each turn as the model sees it now."""
@@ -72,10 +74,17 @@ class Ledger:
         if state.passes:
             self.newest_pass = max(state.passes)
             self.fresh = {change.iri for change in state.passes[self.newest_pass].changes}
+        # A recall does not tell whether it came after the newest pass; most do.
+        self.fresh |= {
+            turn.iri
+            for turn in state.turns.values()
+            if turn.last_change is not None and turn.last_change.pass_ is None
+        }
         self.refilter()
 
     def refilter(self) -> None:
         """Choose the shown lines again."""
+        self.stale = False
         self.shown = [line for line in self.lines if self.passes_filter(line)]
 
     def passes_filter(self, line: Line) -> bool:
@@ -126,10 +135,7 @@ class Ledger:
     def _redraw(self, iri: str) -> Update:
         if iri not in self.seen:
             return Update()
-        if self.filter != "all":
-            self.refilter()
-            return Update(everything=True)
-        return Update(frozenset({iri}))
+        return self._unless_filtered(Update(frozenset({iri})))
 
     def _on_added(self, event: ev.TurnAdded) -> Update:
         turn = self.state.turns[event.iri]
@@ -161,10 +167,7 @@ class Ledger:
         lines: set[Line] = {event.iri}
         if event.pass_ is not None:
             lines.add(event.pass_)
-        if self.filter != "all":
-            self.refilter()
-            return Update(everything=True)
-        return Update(frozenset(lines))
+        return self._unless_filtered(Update(frozenset(lines)))
 
     def _on_pass(self, number: int) -> Update:
         if number in self._places:
@@ -174,11 +177,16 @@ class Ledger:
         self.newest_pass = number
         self._places[number] = len(self.seen)
         self.lines.append(number)
-        if self.filter != "all":
-            self.refilter()
-            return Update(everything=True)
-        self.shown.append(number)
-        return Update(stale, grown=True)
+        if self.filter == "all":
+            self.shown.append(number)
+        return self._unless_filtered(Update(stale, grown=True))
+
+    def _unless_filtered(self, update: Update) -> Update:
+        """Behind a filter a change may bring lines or take them away."""
+        if self.filter == "all":
+            return update
+        self.stale = True
+        return Update(everything=True)
 
     def _set_seen(self, turn: TurnState, tokens: int) -> None:
         self.tokens_seen += tokens - self.seen.get(turn.iri, 0)

@@ -29,9 +29,11 @@ def sentence(change: TurnFidelityChanged, state: SessionState) -> str:
     """The reason in full, such as `archived: relevance 0.12 < 0.30, idle 6 min · pass 3`."""
     verb = _VERBS[change.after]
     if change.phase == "undo":
-        return f"back in full: pass {change.pass_} undone" if change.pass_ else "back: undone"
+        return f"back: pass {change.pass_} undone" if change.pass_ is not None else "back: undone"
     if change.phase == "recall":
-        return "recalled by you" if change.after == "full" else f"{verb}: recall ended"
+        return "recalled by you"
+    if change.after == "full":
+        return "back: pinned by you" if change.phase == "user" else "back in full"
     text = f"{verb}: {_cause(change, state)}"
     return f"{text} · pass {change.pass_}" if change.pass_ is not None else text
 
@@ -51,7 +53,7 @@ def short(change: TurnFidelityChanged, state: SessionState) -> str:
         case "topic":
             text = "old topic"
         case "user":
-            text = "by you"
+            text = "by you" if change.after == "full" else "replaced"
         case "undo":
             return "undone"
         case "recall":
@@ -97,9 +99,10 @@ def _cause(change: TurnFidelityChanged, state: SessionState) -> str:
             kept = _term(change, _RETENTION)
             return "lowest retention" if kept is None else f"lowest retention {kept:.2f}"
         case "topic":
-            return _with_idle("belongs to the topic before the shift", change)
+            return _with_idle("topic before the shift", change)
         case "user":
-            return "you asked for it"
+            by = _term(change, ("replaced_by",))
+            return "you asked for it" if by is None else f"replaced by #{by:.0f}, as you said"
         case _:
             return change.phase
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rich.cells import cell_len
+
 from gh_tui.events.state import SessionState, TurnState
 from gh_tui.events.values import Fidelity
 from gh_tui.tui.cells import bar, fit, shorten
@@ -54,7 +56,7 @@ def columns_for(width: int) -> Columns:
     sizes = [number, chart, marks, role, tokens, age]
     gaps = 3 + sum(size > 0 for size in sizes)
     text = max(0, width - fixed - gaps - sum(sizes))
-    why = text * 2 // 5 if width >= 130 else 0
+    why = min(60, text // 2) if width >= 130 else 0
     if why:
         text -= why + 1
     return Columns(number, chart, marks, role, text, why, tokens, age)
@@ -62,17 +64,18 @@ def columns_for(width: int) -> Columns:
 
 def heading(columns: Columns) -> list[Piece]:
     """The names of the columns."""
-    parts = [" ", "  ", fit("#", columns.number, right=True), "scor", fit("e", columns.bar)]
-    parts[3:5] = [fit("score", 5 + columns.bar)]
-    parts += [
-        fit("", columns.marks),
-        fit("role", columns.role),
-        fit("summary" if columns.why else "summary, or why it changed", columns.text),
-        fit("why", columns.why),
-        fit("tokens", columns.tokens, right=True),
-        fit("age", columns.age, right=True),
-    ]
-    return [("dim", " ".join(part for part in parts if part))]
+    text = " " * 4
+    if columns.number:
+        text += f" {fit('#', columns.number, right=True)}"
+    text += f" {fit('score', 5 + columns.bar)} {' ' * columns.marks} {fit('role', columns.role)}"
+    text += f" {fit('summary' if columns.why else 'summary or reason', columns.text)}"
+    if columns.why:
+        text += f" {fit('reason', columns.why)}"
+    if columns.tokens:
+        text += f" {fit('tok' if columns.tokens < 6 else 'tokens', columns.tokens, right=True)}"
+    if columns.age:
+        text += f" {fit('age', columns.age, right=True)}"
+    return [("dim", text)]
 
 
 def turn_row(
@@ -80,15 +83,13 @@ def turn_row(
 ) -> list[Piece]:
     """The line of a turn."""
     fresh = turn.iri in ledger.fresh
-    gone = turn.fidelity != "full"
-    body = "dim" if gone else "text"
+    body = "text" if turn.fidelity == "full" else "dim"
     pieces: list[Piece] = [
         ("cursor", "▌" if selected else "▎" if fresh else " "),
         (turn.fidelity, " " + FIDELITY_MARKS[turn.fidelity]),
     ]
-    pieces += [(" dim", " " + fit(turn_number(turn.iri), columns.number, right=True))] * (
-        columns.number > 0
-    )
+    if columns.number:
+        pieces.append(("dim", " " + fit(turn_number(turn.iri), columns.number, right=True)))
     pieces += score(turn.relevance_score, threshold(ledger.state), columns.bar)
     pieces += [
         ("mark", " " + fit(marks(turn, ledger), columns.marks)),
@@ -99,7 +100,7 @@ def turn_row(
         pieces.append((body, " " + fit(_tokens(turn, ledger, columns), columns.tokens, right=True)))
     if columns.age:
         pieces.append(("dim", " " + fit(age, columns.age, right=True)))
-    return [(name.strip(), text) for name, text in pieces]
+    return pieces
 
 
 def score(value: float | None, limit: float, width: int) -> list[Piece]:
@@ -156,25 +157,26 @@ def threshold(state: SessionState) -> float:
 
 def separator_row(number: int, ledger: Ledger, width: int) -> list[Piece]:
     """The line of a pass."""
-    words = shorten(reasons.separator(ledger.state.passes[number]), max(0, width - 6))
-    newest = number == ledger.newest_pass
-    line = fit(f" ── {words} ", 0) or f" ── {words} "
-    return [("pass" if newest else "oldpass", line), ("track", "─" * max(0, width - len(line)))]
+    words = shorten(reasons.separator(ledger.state.passes[number]), max(0, width - 7))
+    line = f" ── {words} "
+    style = "pass" if number == ledger.newest_pass else "oldpass"
+    return [(style, line), ("track", "─" * max(0, width - cell_len(line) - 1))]
 
 
 def header_row(ledger: Ledger, width: int) -> list[Piece]:
     """Counts by fidelity, tokens, threshold and filter, as much of it as fits."""
-    counts = ledger.counts
     pieces: list[Piece] = [("header", " ")]
-    names = {"full": "full", "masked": "masked", "summary": "summary", "archived": "archived"}
     for kind, sign in FIDELITY_MARKS.items():
-        word = f" {names[kind]}" if width >= 96 else ""
-        pieces.append((f"{kind}", f"{sign}{word} {counts.get(kind, 0)}  "))
-    pieces.append(("header", f"{ledger.tokens_seen:,}/{ledger.tokens_total:,} tok"))
-    if width >= 48:
-        pieces.append(("dim", f"  threshold {threshold(ledger.state):.2f}"))
+        word = f" {kind}" if width >= 84 else ""
+        pieces.append((kind, f"{sign}{word} {ledger.counts.get(kind, 0)}  "))
     if ledger.filter != "all":
-        pieces.append(("filter", f"  only {ledger.filter} "))
+        pieces.append(("filter", f"only {ledger.filter}  "))
+    if width >= 84:
+        pieces.append(("header", f"{ledger.tokens_seen:,} of {ledger.tokens_total:,} tok in view"))
+    else:
+        pieces.append(("header", f"{ledger.tokens_seen:,}/{ledger.tokens_total:,} tok"))
+    word = "threshold " if width >= 60 else "< "
+    pieces.append(("dim", f"  {word}{threshold(ledger.state):.2f}"))
     return pieces
 
 
@@ -217,10 +219,11 @@ def _words(
         ]
     if change is None or (turn.fidelity == "full" and not full):
         return [(body, " " + fit(summary, columns.text))]
-    why = (reasons.sentence if full else reasons.short)(change, ledger.state)
-    why = shorten(why, columns.text)
-    room = columns.text - len(why) - 2
-    rest = f"  {fit(summary, room)}" if room > 3 else " " * (columns.text - len(why))
+    why = reasons.sentence(change, ledger.state)
+    if not full or cell_len(why) > columns.text:
+        why = shorten(reasons.short(change, ledger.state), columns.text)
+    room = columns.text - cell_len(why)
+    rest = f"  {fit(summary, room - 2)}" if room > 6 else " " * room
     return [(_reason_style(turn), " " + why), (body, rest)]
 
 

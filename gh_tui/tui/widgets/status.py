@@ -74,13 +74,13 @@ class StatusBar(Widget):
             self._watch_time()
         self.refresh()
 
-    def banner(self) -> tuple[str, str] | None:
+    def banner(self, width: int) -> tuple[str, str] | None:
         """The urgent line that takes the place of the first one, as (style, text)."""
         now = self._clock.monotonic()
         if (failed := words.failure_line(self._state, self._clock.now())) is not None:
             return "error", f"✗ {failed}"
         if now < self._shift_until and self._state.shifts:
-            return "shift", f"≠ {words.shift_line(self._state.shifts[-1], self._state)}"
+            return "shift", f"≠ {words.shift_line(self._state.shifts[-1], self._state, width - 2)}"
         if now < self._truncated_until and self._state.truncation is not None:
             return "error", f"! {words.truncation_line(self._state.truncation)}"
         return None
@@ -94,9 +94,10 @@ class StatusBar(Widget):
             model = f"{one_line(state.started.provider, 24)}·{one_line(state.started.model, 48)}"
         left = [
             words.activity(state, self._replay, self._progress),
-            Part(one_line(title, width), "text", rank=2, least=16),
+            Part(f"cycle {state.cycle}" if state.cycle else "", "dim", rank=3),
+            Part(one_line(title, width), "text", rank=1, least=16),
         ]
-        right = Part(model, "dim", rank=1, least=14)
+        right = Part(model, "dim", rank=2, least=14)
         parts = words.arrange([*left, right], width)
         if parts and model and parts[-1].style == "dim" and len(parts) > 1:
             used = sum(cell_len(part.text) + len(GAP) for part in parts) - len(GAP)
@@ -105,13 +106,13 @@ class StatusBar(Widget):
 
     def second_line(self, width: int) -> list[Part]:
         """The context and the counters."""
-        bar = 10 if width < 100 else 20 if width < 160 else 30
+        bar = 10 if width < 96 else 20 if width < 160 else 30
         return words.arrange([*words.gauge(self._state, bar), *words.counters(self._state)], width)
 
     def render_line(self, y: int) -> Strip:
         """One of the two lines."""
         width = self.size.width
-        if y == 0 and (banner := self.banner()) is not None:
+        if y == 0 and (banner := self.banner(width - 2)) is not None:
             style, text = banner
             return self._strip([Part(text, style)], width, self._style(style))
         if y > 1:
@@ -133,11 +134,11 @@ class StatusBar(Widget):
 
     def _watch_time(self) -> None:
         """Draw once a second as long as an urgent line stands, and once when it has gone."""
-        if self.banner() is not None and self._timer is None:
+        if self.banner(80) is not None and self._timer is None:
             self._timer = self.set_interval(1.0, self._tick)
 
     def _tick(self) -> None:
-        if self.banner() is None and self._timer is not None:
+        if self.banner(80) is None and self._timer is not None:
             self._timer.stop()
             self._timer = None
         self.refresh()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from rich.cells import cell_len
@@ -16,6 +16,8 @@ from gh_tui.tui.widgets.reasons import setting
 
 _TOOLS_LOOKED_AT = 24
 """The newest calls; older ones have ended."""
+_LEAST_QUOTE = 12
+"""Cells that the words of an input get before the figures go."""
 GAP = "  "
 
 
@@ -32,13 +34,18 @@ class ReplayInfo:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of a line. When the line is too long, parts go by `rank`, the highest first."""
+    """A piece of a line.
+
+    When the line is too long, parts are cut to their `least`, then take their `short` form, then
+    go: each time the highest `rank` first, and rank 0 never goes.
+    """
 
     text: str
     style: str = "text"
     rank: int = 0
     least: int | None = None
-    """Cells to which it may be cut before others go; None keeps it whole."""
+    """Cells to which it may be cut; None keeps it whole."""
+    short: str = ""
 
 
 def activity(state: SessionState, replay: ReplayInfo | None, progress: str | None) -> Part:
@@ -80,23 +87,23 @@ def gauge(state: SessionState, width: int) -> list[Part]:
     cells[mark] = "┃"
     cached = min(sent.prefix_kept, sent.tokens)
     parts = [
-        Part("context", "dim", rank=7),
-        Part(f"[{''.join(cells)}]", style, rank=6),
+        Part("context", "dim", rank=8),
+        Part(f"[{''.join(cells)}]", style, rank=5),
         Part(f"{sent.tokens:,}/{sent.budget:,} tok {sent.tokens_basis}", style),
-        Part(f"{share:.0%}", "dim", rank=9),
+        Part(f"{share:.0%}", "dim", rank=10),
     ]
     if cached:
-        parts.append(Part(f"{cached:,} cached + {sent.tokens - cached:,} fresh", "dim", rank=8))
+        parts.append(Part(f"{cached:,} cached + {sent.tokens - cached:,} fresh", "dim", rank=9))
     return parts
 
 
 def counters(state: SessionState) -> list[Part]:
-    """Window, cycle, pending inputs and standing marks of what went wrong."""
+    """Window, pending inputs and standing marks of what went wrong."""
     parts: list[Part] = []
     if state.started is not None:
         source = one_line(state.started.window_source, 20)
-        parts.append(Part(f"window {state.started.window:,} {source}", "dim", rank=5))
-    parts.append(Part(f"cycle {state.cycle}", "text", rank=3))
+        window = f"{state.started.window:,} {source}"
+        parts.append(Part(f"window {window}", "dim", rank=7, short=f"of {window}"))
     pending = len(state.pending)
     parts.append(Part(f"{pending} pending", "warn" if pending else "dim", rank=2))
     if state.shifts:
@@ -114,14 +121,18 @@ def embedder_is_degraded(state: SessionState) -> bool:
     return state.started is not None and state.started.embedder.startswith("hashing")
 
 
-def shift_line(shift: TopicShiftDetected, state: SessionState) -> str:
-    """A topic shift in words: where, how clear, and what undoes its pass."""
-    turn = state.turns.get(shift.boundary)
-    where = f"«{one_line(turn.text, 48)}»" if turn else one_line(shift.boundary, 60)
+def shift_line(shift: TopicShiftDetected, state: SessionState, width: int) -> str:
+    """A topic shift in words, in `width` cells: where, how clear, and what undoes its pass."""
     known = [value for value in shift.similarities if value is not None]
     kind = "similarity" if shift.rule == "adjacent" else "contrast"
     clear = f" ({kind} {min(known):.2f} < {shift.threshold:.2f})" if known else ""
-    return f"topic shift at {where}{clear} · u undoes the pass"
+    frame, undo = "topic shift at «»", " · u undoes the pass"
+    if width < cell_len(frame + clear + undo) + _LEAST_QUOTE:
+        clear = ""
+    room = max(_LEAST_QUOTE, width - cell_len(frame + clear + undo))
+    turn = state.turns.get(shift.boundary)
+    where = one_line(turn.text if turn else shift.boundary, 80)
+    return f"topic shift at «{shorten(where, min(room, 60))}»{clear}{undo}"
 
 
 def truncation_line(event: TruncationSuspected) -> str:
@@ -148,23 +159,20 @@ def failure_line(state: SessionState, now: datetime) -> str | None:
 
 
 def arrange(parts: Iterable[Part], width: int) -> list[Part]:
-    """The parts that fit on a line of `width` cells, in their order.
-
-    First those that can are cut to their least, then parts go by rank; what is left is cut.
-    """
+    """The parts that fit on a line of `width` cells, in their order."""
     kept = [part for part in parts if part.text]
-    over = _length(kept) - width
-    for index, part in enumerate(kept):
-        size = cell_len(part.text)
-        if over > 0 and part.least is not None and size > part.least:
-            cut = shorten(part.text, max(part.least, size - over))
-            over -= size - cell_len(cut)
-            kept[index] = Part(cut, part.style, part.rank, part.least)
+    for part in sorted(kept, key=lambda part: -part.rank):
+        over = _length(kept) - width
+        if over > 0 and part.least is not None:
+            size = max(part.least, cell_len(part.text) - over)
+            kept[kept.index(part)] = replace(part, text=shorten(part.text, size))
     while _length(kept) > width and any(part.rank for part in kept):
-        kept.remove(max(kept, key=lambda part: part.rank))
-    if _length(kept) > width:
-        return _cut(kept, width)
-    return kept
+        last = max(kept, key=lambda part: part.rank)
+        if last.short:
+            kept[kept.index(last)] = replace(last, text=last.short, short="")
+        else:
+            kept.remove(last)
+    return kept if _length(kept) <= width else _cut(kept, width)
 
 
 def _cut(parts: Sequence[Part], width: int) -> list[Part]:

@@ -31,8 +31,8 @@ _MANY = 4000
 class Timeline(ScrollView, can_focus=True):
     """What the model remembers, turn by turn; only the visible lines are ever drawn.
 
-    The first two lines (totals, column names) and the last two (the selected turn in full) stay
-    in place; the turns scroll between them.
+    The first two lines (totals, column names) and the last two (the selected turn) stay in
+    place, fewer of them in a low pane; the turns scroll between them.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -95,7 +95,10 @@ class Timeline(ScrollView, can_focus=True):
         self._selected: Line | None = None
         self._following = True
         self._now = ""
+        self._settling = False
+        self._moving = False
         self._drawn: dict[Line, tuple[object, Strip]] = {}
+        self._inks: dict[tuple[str, str], Style] = {}
 
     @property
     def selected_iri(self) -> str | None:
@@ -117,7 +120,7 @@ class Timeline(ScrollView, can_focus=True):
         if envelope is None or state is not self._ledger.state:
             self._ledger.rebuild(state)
             self._now = envelope.time if envelope is not None else _latest(state)
-            self._changed(Update(grown=True, everything=True))
+            self._changed(Update(everything=True))
             return
         self._now = envelope.time
         update = self._ledger.take(envelope.event)
@@ -135,7 +138,7 @@ class Timeline(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """One line of the widget."""
-        width = self.size.width
+        width = self.scrollable_content_region.width
         top, bottom = self._frame()
         if y < top:
             return self._head(y, width)
@@ -150,6 +153,7 @@ class Timeline(ScrollView, can_focus=True):
         """Forget what was drawn in other colours."""
         super().notify_style_update()
         self._drawn.clear()
+        self._inks.clear()
 
     def on_resize(self) -> None:
         """Lines depend on the width, the last position on the height."""
@@ -169,9 +173,11 @@ class Timeline(ScrollView, can_focus=True):
             if event.chain > 1:
                 self.action_act("open")
 
-    def on_mouse_scroll_up(self) -> None:
-        """Who looks back does not want to be carried to the end."""
-        self._following = False
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Who scrolls back is not carried to the end; who scrolls to the end follows again."""
+        super().watch_scroll_y(old_value, new_value)
+        if not self._moving:
+            self._following = new_value >= self.max_scroll_y
 
     def action_move(self, step: int) -> None:
         """Select the next or previous turn."""
@@ -211,27 +217,43 @@ class Timeline(ScrollView, can_focus=True):
         place = FILTERS.index(self._ledger.filter)
         self._ledger.filter = FILTERS[(place + 1) % len(FILTERS)]
         self._ledger.refilter()
-        self._changed(Update(grown=True, everything=True))
-        if not self._following and self._selected in self._ledger.shown:
-            self._reveal(self._index())
+        self._changed(Update(everything=True))
+        if not self._following:
+            self.call_after_refresh(self._reveal_selected)
 
     def _changed(self, update: Update) -> None:
         if update.everything or len(self._drawn) > _MANY:
             self._drawn.clear()
         for line in update.lines:
             self._drawn.pop(line, None)
-        if update.grown or update.everything:
-            self._fit()
+        self._choose_selected()
+        if not self._settling and self.is_attached:
+            self._settling = True
+            self.call_later(self._settle)
+
+    def _choose_selected(self) -> None:
+        shown = self._ledger.shown
+        if self._following:
+            self._selected = next((line for line in reversed(shown) if isinstance(line, str)), None)
+        elif self.selected_iri not in self._ledger.seen:
+            self._selected = next((line for line in shown if isinstance(line, str)), None)
+
+    def _settle(self) -> None:
+        """Draw once for all events that came together."""
+        self._settling = False
+        if self._ledger.stale:
+            self._ledger.refilter()
+            self._choose_selected()
+        self._fit()
         self.refresh()
 
     def _fit(self) -> None:
-        shown = self._ledger.shown
-        self.virtual_size = Size(self.size.width, len(shown) + sum(self._frame()))
+        width = self.scrollable_content_region.width
+        size = Size(width, len(self._ledger.shown) + sum(self._frame()))
+        if size != self.virtual_size:
+            self.virtual_size = size
         if self._following:
-            self._selected = next((line for line in reversed(shown) if isinstance(line, str)), None)
-            self.scroll_end(animate=False)
-        elif self._selected is None or self.selected_iri not in self._ledger.seen:
-            self._selected = next((line for line in shown if isinstance(line, str)), None)
+            self._scroll(self.max_scroll_y)
 
     def _frame(self) -> tuple[int, int]:
         """Lines that stay in place above and below."""
@@ -276,9 +298,19 @@ class Timeline(ScrollView, can_focus=True):
     def _reveal(self, index: int) -> None:
         first, body = self.scroll_offset.y, self._body()
         if index < first:
-            self.scroll_to(y=index, animate=False)
+            self._scroll(index)
         elif index >= first + body:
-            self.scroll_to(y=index - body + 1, animate=False)
+            self._scroll(index - body + 1)
+
+    def _scroll(self, y: int) -> None:
+        self._moving = True
+        self.scroll_to(y=y, animate=False, force=True)
+        self._moving = False
+
+    def _reveal_selected(self) -> None:
+        index = self._index()
+        if index >= 0:
+            self._reveal(index)
 
     def _line(self, line: Line, width: int) -> Strip:
         age = self._age(line)
@@ -311,23 +343,29 @@ class Timeline(ScrollView, can_focus=True):
         return self._strip(row.detail_rows(turn, self._ledger, width)[y], width, "strip")
 
     def _strip(self, pieces: Iterable[row.Piece], width: int, ground: str = "") -> Strip:
-        base = self.rich_style
-        if ground:
-            base += Style(bgcolor=self._style(ground).bgcolor)
+        base = self._ink(ground, "")
         segments: list[Segment] = []
         left = width
         for name, text in pieces:
             if (cells := cell_len(text)) > left:
                 text = fit(text, left)
                 cells = left
-            segments.append(Segment(text, base + self._ink(name)))
+            segments.append(Segment(text, self._ink(ground, name)))
             left -= cells
         segments.append(Segment(" " * left, base))
         return Strip(segments, width)
 
-    def _ink(self, name: str) -> Style:
-        style = self._style(name)
-        return Style(color=style.color, bold=style.bold, italic=style.italic)
+    def _ink(self, ground: str, name: str) -> Style:
+        ink = self._inks.get((ground, name))
+        if ink is None:
+            ink = self.rich_style
+            if ground:
+                ink += Style(bgcolor=self._style(ground).bgcolor)
+            if name:
+                style = self._style(name)
+                ink += Style(color=style.color, bold=style.bold, italic=style.italic)
+            self._inks[ground, name] = ink
+        return ink
 
     def _style(self, name: str) -> Style:
         return self.get_component_rich_style(f"timeline--{name}")

@@ -1,0 +1,417 @@
+import time
+from datetime import timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from gh_tui.clock import timestamp
+from gh_tui.events import types as ev
+from gh_tui.events.envelope import Envelope
+from gh_tui.events.state import fold
+from gh_tui.tui.cells import bar, fit, shorten
+from gh_tui.tui.theme_files import DEFAULT_DARK, DEFAULT_LIGHT
+from gh_tui.tui.widgets.entry import EntryScreen
+from gh_tui.tui.widgets.ledger import Ledger
+from tests.tui.panes import Panes, lines, poor_segments, widths
+from tests.tui.sessions import START, Story, iri, long_session, migration, states
+
+
+def play(app: Panes, envelopes: list[Envelope]) -> None:
+    for state, envelope in states(envelopes):
+        app.timeline.show(state, envelope)
+
+
+def row_of(app: Panes, words: str) -> str:
+    found = [line for line in lines(app.timeline)[2:-2] if words in line]
+    assert found, lines(app.timeline)
+    return found[0]
+
+
+async def test_changes_are_shown_with_their_reasons_in_words() -> None:
+    app = Panes()
+    async with app.run_test(size=(170, 40)) as pilot:
+        play(app, migration())
+        await pilot.pause()
+        expected = {
+            "[database]": "masked: tool result older than the newest 2 · pass 1",
+            "今天天气真不错": "archived: relevance 0.04 < 0.30, idle 6 min · pass 1",
+            "TINYINT(1)": "summary: lowest retention 0.18 · pass 2",
+            "good editor": "archived: topic before the shift, idle 5 min · pass 2",
+            "适合出门走走": "recalled by you",
+        }
+        for words, reason in expected.items():
+            assert reason in row_of(app, words)
+
+
+async def test_a_narrow_pane_still_says_why() -> None:
+    app = Panes()
+    async with app.run_test(size=(80, 40)) as pilot:
+        play(app, migration())
+        await pilot.pause()
+        assert "0.04<0.30 p1" in row_of(app, "今天天气真不错")
+        assert "old topic p2" in row_of(app, "What is a good")
+        assert "summary: lowest retention 0.18 · pass 2" in "\n".join(lines(app.timeline))
+
+
+async def test_a_row_has_number_and_bar_and_unknown_is_not_zero() -> None:
+    app = Panes()
+    async with app.run_test(size=(80, 40)) as pilot:
+        play(app, migration())
+        await pilot.pause()
+        task, plan = row_of(app, "★"), row_of(app, "先列出表和依赖")
+        assert "–" in task
+        assert "0.0" not in task
+        assert "0.81 ━━━━" in plan
+        assert "F●" in plan
+        assert "agent" in plan
+        assert plan.endswith("38 11 min")
+
+
+async def test_passes_are_lines_where_they_happened() -> None:
+    app = Panes()
+    async with app.run_test(size=(100, 40)) as pilot:
+        play(app, migration())
+        await pilot.pause()
+        shown = lines(app.timeline)
+        first = next(i for i, line in enumerate(shown) if "pass 1 ·" in line and "──" in line)
+        assert "watermark · 1,342 → 620 tok · 2 masked, 2 archived" in shown[first]
+        assert "要继续迁移吗" in shown[first - 1]
+        assert "test-db" in shown[first + 1]
+
+
+async def test_the_header_counts_what_is_in_view() -> None:
+    app = Panes()
+    async with app.run_test(size=(100, 40)) as pilot:
+        play(app, migration())
+        await pilot.pause()
+        state = fold(migration())
+        seen = [turn for turn in state.turns.values() if turn.fidelity == "full"]
+        tokens = sum(turn.tokens for turn in seen) + (292 - 268) + (140 - 118)
+        total = sum(turn.tokens for turn in state.turns.values())
+        assert f"{tokens:,} of {total:,} tok in view" in lines(app.timeline)[0]
+        assert f"F● full {len(seen)}  M◐ masked 1" in lines(app.timeline)[0]
+
+
+async def test_a_rebuild_shows_what_the_events_showed() -> None:
+    app = Panes()
+    async with app.run_test(size=(120, 40)) as pilot:
+        play(app, migration())
+        await pilot.pause()
+        by_events = lines(app.timeline)
+        app.timeline.show(fold(migration()), None)
+        app.timeline.tick(migration()[-1].time)
+        await pilot.pause()
+        assert lines(app.timeline) == by_events
+
+
+def test_a_ledger_follows_the_fold_at_every_step() -> None:
+    ledger = Ledger()
+    for state, envelope in states(migration()):
+        if ledger.state is not state:
+            ledger.rebuild(state)
+        else:
+            ledger.take(envelope.event)
+        fresh = Ledger()
+        fresh.rebuild(state)
+        assert {k: v for k, v in ledger.counts.items() if v} == fresh.counts
+        assert ledger.tokens_seen == fresh.tokens_seen
+        assert ledger.tokens_total == fresh.tokens_total
+        assert ledger.newest == fresh.newest
+
+
+@pytest.mark.parametrize("width", [20, 40, 41, 59, 60, 80, 109, 110, 129, 130, 200])
+async def test_every_line_fills_the_pane_exactly(width: int) -> None:
+    app = Panes()
+    async with app.run_test(size=(width, 24)) as pilot:
+        play(app, migration())
+        await pilot.press("f")
+        await pilot.pause()
+        assert len(widths(app.timeline)) == 1
+        await pilot.press("f", "f", "f", "home")
+        assert widths(app.timeline) == {app.timeline.scrollable_content_region.width}
+
+
+@pytest.mark.parametrize("height", [1, 2, 3, 5, 6, 8, 12, 13])
+async def test_a_low_pane_shows_the_newest_turn(height: int) -> None:
+    app = Panes()
+    async with app.run_test(size=(80, height + 2)) as pilot:
+        play(app, migration())
+        await pilot.pause()
+        if height >= 4:
+            assert any("◂" in line and "▌" in line for line in lines(app.timeline))
+
+
+async def test_it_follows_the_newest_until_the_user_looks_back() -> None:
+    app = Panes()
+    envelopes = long_session(200)
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.timeline.focus()
+        half = len(envelopes) // 2
+        stream = states(envelopes)
+        for _ in range(half):
+            app.timeline.show(*next(stream))
+        await pilot.pause()
+        assert app.timeline.following
+        assert any("◂" in line for line in lines(app.timeline))
+        await pilot.press("pageup")
+        kept, looked_at = app.timeline.selected_iri, app.timeline.scroll_offset.y
+        for _ in range(100):
+            app.timeline.show(*next(stream))
+        await pilot.pause()
+        assert app.timeline.selected_iri == kept
+        assert app.timeline.scroll_offset.y == looked_at
+        await pilot.press("end")
+        for state, envelope in stream:
+            app.timeline.show(state, envelope)
+        await pilot.pause()
+        assert app.timeline.selected_iri == iri(200)
+        assert any("turn 200" in line for line in lines(app.timeline))
+
+
+async def test_scrolling_back_with_the_mouse_stops_following() -> None:
+    app = Panes()
+    async with app.run_test(size=(80, 24)) as pilot:
+        play(app, long_session(100))
+        await pilot.pause()
+        app.timeline.scroll_to(y=10, animate=False)
+        assert not app.timeline.following
+        app.timeline.scroll_to(y=app.timeline.max_scroll_y, animate=False)
+        assert app.timeline.following
+
+
+async def test_keys_ask_for_actions() -> None:
+    app = Panes()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.timeline.focus()
+        play(app, migration())
+        await pilot.pause()
+        await pilot.press("home", "p", "r", "u", "enter")
+        assert app.posted == [
+            ("selected", iri(1)),
+            ("pin", iri(1)),
+            ("recall", iri(1)),
+            ("undo", iri(1)),
+            ("open", iri(1)),
+        ]
+
+
+async def test_p_lifts_a_pin_that_is_there() -> None:
+    app = Panes()
+    async with app.run_test(size=(80, 40)) as pilot:
+        app.timeline.focus()
+        play(app, migration())
+        await pilot.pause()
+        await pilot.press("home", *["down"] * 10, "p")
+        assert app.posted[-1] == ("unpin", iri(11))
+        assert "◆" in row_of(app, "postgres://")
+
+
+async def test_up_and_down_step_over_passes() -> None:
+    app = Panes()
+    async with app.run_test(size=(80, 40)) as pilot:
+        app.timeline.focus()
+        play(app, migration())
+        await pilot.pause()
+        await pilot.press("home", *["down"] * 9)
+        assert app.timeline.selected_iri == iri(10)
+        await pilot.press("up")
+        assert app.timeline.selected_iri == iri(9)
+
+
+async def test_a_click_selects_and_a_second_opens() -> None:
+    app = Panes()
+    async with app.run_test(size=(80, 40)) as pilot:
+        play(app, migration())
+        await pilot.pause()
+        await pilot.click(app.timeline, offset=(30, 4))
+        assert app.posted == [("selected", iri(3))]
+        await pilot.click(app.timeline, offset=(30, 4), times=2)
+        assert app.posted[-1] == ("open", iri(3))
+        await pilot.click(app.timeline, offset=(30, 0))
+        assert app.timeline.selected_iri == iri(3)
+
+
+async def test_the_filter_goes_round() -> None:
+    app = Panes()
+    async with app.run_test(size=(100, 40)) as pilot:
+        app.timeline.focus()
+        play(app, migration())
+        await pilot.pause()
+        await pilot.press("f")
+        shown = "\n".join(lines(app.timeline))
+        assert "only changed" in shown
+        assert "recalled by you" in shown
+        assert "Keep the ids" not in shown
+        await pilot.press("f")
+        shown = "\n".join(lines(app.timeline))
+        assert "only protected" in shown
+        assert "Keep the ids" in shown
+        assert "TINYINT" not in shown
+        await pilot.press("f", "f")
+        assert "only" not in lines(app.timeline)[0]
+
+
+async def test_a_filtered_view_takes_in_new_events() -> None:
+    app = Panes()
+    envelopes = migration()
+    async with app.run_test(size=(100, 40)) as pilot:
+        app.timeline.focus()
+        await pilot.press("f")
+        play(app, envelopes)
+        await pilot.pause()
+        assert "recalled by you" in "\n".join(lines(app.timeline))
+
+
+async def test_newest_changes_stand_out_until_the_next_pass() -> None:
+    app = Panes()
+    async with app.run_test(size=(100, 40)) as pilot:
+        envelopes = migration()
+        cut = next(
+            index
+            for index, envelope in enumerate(envelopes)
+            if isinstance(envelope.event, ev.PassStarted) and envelope.event.pass_ == 2
+        )
+        stream = states(envelopes)
+        for _ in range(cut):
+            app.timeline.show(*next(stream))
+        await pilot.pause()
+        assert row_of(app, "0.04").startswith("▎")
+        app.timeline.show(*next(stream))
+        await pilot.pause()
+        assert not row_of(app, "0.04").startswith("▎")
+
+
+async def test_ten_thousand_turns_are_instant() -> None:
+    app = Panes()
+    state = fold(long_session(10_000))
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.timeline.focus()
+        start = time.perf_counter()
+        app.timeline.show(state, None)
+        await pilot.pause()
+        assert time.perf_counter() - start < 1.5  # measured 0.17
+        added = ev.TurnAdded(iri="x", role="user", text="one more", summary="one more", tokens=3)
+        state.apply(envelope := Envelope(99_999, state.turns[iri(1)].time, "s", added))
+        start = time.perf_counter()
+        app.timeline.show(state, envelope)
+        assert time.perf_counter() - start < 0.01  # measured 0.00002
+        await pilot.pause()
+        assert any("one more" in line for line in lines(app.timeline))
+
+
+HOSTILE = "[/x] [b [@click=app.quit]go[/] \x1b]52;c;cm0=\x07 \x9b31m \u202egnp\u200b"
+
+
+async def test_foreign_text_is_literal() -> None:
+    app = Panes()
+    story = Story()
+    where = story.turn("tool", HOSTILE, 5, 0.4, name="[red]\x1b[0m")
+    story.say(
+        ev.TurnFidelityChanged(
+            iri=where,
+            before="full",
+            after="masked",
+            phase="mask",
+            terms={"[/x]\x1b": 1.0},
+            tokens_freed=1,
+        )
+    )
+    async with app.run_test(size=(200, 24)) as pilot:
+        play(app, story.envelopes)
+        await pilot.pause()
+        shown = "\n".join(lines(app.timeline))
+        assert "[/x] [b [@click=app.quit]go[/] ␛]52;c;cm0=␇" in shown
+        assert not set(shown) & set("\x1b\x07\x9b\u202e\u200b")
+        await app.push_screen(EntryScreen(fold(story.envelopes), where))
+        await pilot.pause()
+        svg = app.export_screenshot()
+        assert not set(svg) & set("\x1b\x07\x9b\u202e\u200b")
+
+
+async def test_a_damaged_time_is_a_dash() -> None:
+    app = Panes()
+    async with app.run_test(size=(80, 24)) as pilot:
+        state = fold(migration())
+        state.turns[iri(24)].time = "yesterday"
+        app.timeline.show(state, None)
+        await pilot.pause()
+        assert row_of(app, "◂").endswith("–")
+
+
+async def test_ages_grow_while_nothing_happens() -> None:
+    app = Panes()
+    async with app.run_test(size=(80, 24)) as pilot:
+        play(app, migration())
+        app.timeline.tick(timestamp(START + timedelta(hours=3)))
+        await pilot.pause()
+        assert row_of(app, "◂").endswith("2 h")
+
+
+@pytest.mark.parametrize("theme", [DEFAULT_DARK, DEFAULT_LIGHT])
+async def test_every_word_is_readable(theme: str) -> None:
+    app = Panes(theme)
+    async with app.run_test(size=(100, 40)) as pilot:
+        app.timeline.focus()
+        play(app, migration())
+        await pilot.press("home", "f")
+        for _ in range(8):
+            await pilot.press("down")
+            assert poor_segments(app.timeline) == []
+
+
+async def test_the_entry_says_what_happened_and_why() -> None:
+    app = Panes()
+    state = fold(migration())
+    async with app.run_test(size=(140, 40)) as pilot:
+        chosen: list[str | None] = []
+        await app.push_screen(EntryScreen(state, iri(6)), chosen.append)
+        await pilot.pause()
+        shown = app.export_screenshot().replace("&#160;", " ")
+        assert "full → masked · masking of old tool results · pass 1" in shown
+        assert "masked → archived · lowest retention · pass 2" in shown
+        assert "retention 0.11, relevance 0.41, age 600" in shown
+        await pilot.press("r")
+        assert chosen == ["recall"]
+
+
+async def test_the_entry_of_a_supplement_has_its_receipt() -> None:
+    app = Panes()
+    async with app.run_test(size=(140, 40)) as pilot:
+        await app.push_screen(EntryScreen(fold(migration()), iri(7)))
+        await pilot.pause()
+        shown = app.export_screenshot().replace("&#160;", " ")
+        assert "s1 · injected · in cycle 3, seen in requests 3 · kept through pass 2" in shown
+
+
+async def test_a_very_long_text_comes_in_pages() -> None:
+    app = Panes()
+    story = Story()
+    where = story.turn("tool", "0123456789 " * 100_000, 5, 0.4)
+    async with app.run_test(size=(120, 30)) as pilot:
+        start = time.perf_counter()
+        await app.push_screen(EntryScreen(fold(story.envelopes), where))
+        await pilot.pause()
+        assert time.perf_counter() - start < 3
+        await pilot.press("m")
+        assert len(app.screen.query(".entry-text")) == 2
+
+
+@given(st.text(max_size=40), st.integers(0, 30))
+@settings(max_examples=300)
+def test_fitted_text_has_its_width(text: str, width: int) -> None:
+    line = "".join(text.split())
+    assert cell_len(fit(line, width)) == width
+    assert cell_len(shorten(line, width)) <= width
+
+
+@given(st.floats(-1, 2), st.integers(1, 20))
+def test_a_bar_has_its_width(value: float, width: int) -> None:
+    assert len("".join(bar(value, width))) == width
+
+
+def test_wide_characters_are_cut_whole() -> None:
+    assert fit("今天天气", 6) == "今天… "
+    assert fit("👨👩👧", 4) == "👨… "
+    assert fit("12", 5, right=True) == "   12"
