@@ -7,10 +7,8 @@ is asked. A control acts only when the whole input is on the phrase list.
 from __future__ import annotations
 
 import asyncio
-import tomllib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from typing import Final, Literal
 
 import numpy as np
@@ -18,6 +16,8 @@ import numpy as np
 from gh_tui.agent.cues import Cues, Questions, length, load_cues, load_questions, sentences
 from gh_tui.agent.head import Head
 from gh_tui.agent.phrases import PhraseBook, load_phrases
+from gh_tui.agent.prototypes import load_prototypes
+from gh_tui.agent.words import Words
 from gh_tui.embedding.calibration import Calibration
 from gh_tui.embedding.vectors import Matrix, Vector, cosine
 from gh_tui.errors import EmbeddingError
@@ -44,7 +44,7 @@ STANDING: Final = frozenset(
 )
 ACTING: Final = frozenset({"Pause", "Resume", "SkipCurrentStep", "AbortCurrentStep"})
 
-_LANGUAGES = ("en", "zh", "id")
+_CUE_WEIGHT = np.float32(0.3)
 _SUGGEST_AT = 0.4
 _SUGGEST_WORDS = 12.0
 _STANDING_AT = 0.45
@@ -109,7 +109,10 @@ class Supervisor:
         self._phrases: PhraseBook = load_phrases()
         self._cues: Cues = load_cues()
         self._questions: Questions = load_questions()
-        self._heads: dict[int, Head] = {}
+        self._examples = load_prototypes()
+        self._words = Words(self._examples[0])
+        self._fitted: Head | None = None
+        self._fallback: Head | None = None
         self._fitting = asyncio.Lock()
 
     async def warm_up(self) -> None:
@@ -160,49 +163,35 @@ class Supervisor:
         return best if best[0] in STANDING else (name, confidence)
 
     async def _shares(self, text: str, vector: Vector | None) -> tuple[dict[str, float], By]:
-        cues = self._cues.features(self._questions.statement(text))
         try:
             head = await self._head()
             known = vector if vector is not None else (await self._embed([text]))[0]
+            by: By = "similarity"
         except EmbeddingError:
-            head, known = self._cue_head(), np.zeros(1, dtype=np.float32)
-            return head.probabilities(known, cues), "rules"
-        return head.probabilities(known, cues), "similarity"
+            head, known, by = self._wordy_head(), np.zeros(1, dtype=np.float32), "rules"
+        return head.shares(known, self._signs(text)), by
 
     async def _head(self) -> Head:
         async with self._fitting:
-            if 1 not in self._heads:
-                texts, labels = load_prototypes()
-                vectors = await self._embed(texts)
-                self._heads[1] = Head(vectors, self._cue_matrix(texts), labels)
-            return self._heads[1]
+            if self._fitted is None:
+                texts, labels = self._examples
+                self._fitted = self._fit(await self._embed(texts), labels)
+            return self._fitted
 
-    def _cue_head(self) -> Head:
-        if 0 not in self._heads:
-            texts, labels = load_prototypes()
-            nothing = np.zeros((len(texts), 1), dtype=np.float32)
-            self._heads[0] = Head(nothing, self._cue_matrix(texts), labels)
-        return self._heads[0]
+    def _wordy_head(self) -> Head:
+        """Words alone, for when the embedder fails."""
+        if self._fallback is None:
+            texts, labels = self._examples
+            self._fallback = self._fit(np.zeros((len(texts), 1), dtype=np.float32), labels)
+        return self._fallback
 
-    def _cue_matrix(self, texts: Sequence[str]) -> Matrix:
-        return np.stack([self._cues.features(text) for text in texts])
+    def _fit(self, vectors: Matrix, labels: Sequence[str]) -> Head:
+        texts, _ = self._examples
+        return Head(vectors, np.stack([self._signs(text) for text in texts]), labels)
 
-
-def load_prototypes() -> tuple[list[str], list[str]]:
-    """Read the example sentences and their labels, in three languages.
-
-    Labels in lower case (`question`, `chat`, `request`) are kinds of AddContext.
-    """
-    folder = resources.files("gh_tui.agent").joinpath("prototypes")
-    texts: list[str] = []
-    labels: list[str] = []
-    for language in _LANGUAGES:
-        for label, examples in tomllib.loads(
-            folder.joinpath(f"{language}.toml").read_text("utf-8")
-        ).items():
-            texts.extend(examples)
-            labels.extend([label] * len(examples))
-    return texts, labels
+    def _signs(self, text: str) -> Vector:
+        cues = self._cues.features(self._questions.statement(text))
+        return np.concatenate([_CUE_WEIGHT * cues, self._words.features(text)])
 
 
 def _decide(shares: dict[str, float], standing_at: float) -> tuple[str, float]:
