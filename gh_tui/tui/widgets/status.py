@@ -97,11 +97,11 @@ class StatusBar(Widget):
             Part(f"cycle {state.cycle}" if state.cycle else "", "dim", rank=3),
             Part(one_line(title, width), "text", rank=1, least=16),
         ]
-        right = Part(model, "dim", rank=2, least=14)
+        right = Part(model, "dim", rank=2, least=22)
         parts = words.arrange([*left, right], width)
-        if parts and model and parts[-1].style == "dim" and len(parts) > 1:
-            used = sum(cell_len(part.text) + len(GAP) for part in parts) - len(GAP)
-            parts.insert(len(parts) - 1, Part(" " * max(0, width - used - len(GAP)), rank=1))
+        room = width - words.length(parts) - len(GAP)
+        if room > 0 and len(parts) > 1 and parts[-1].text == right.text:
+            parts.insert(len(parts) - 1, Part(" " * room))
         return parts
 
     def second_line(self, width: int) -> list[Part]:

@@ -162,30 +162,31 @@ def arrange(parts: Iterable[Part], width: int) -> list[Part]:
     """The parts that fit on a line of `width` cells, in their order."""
     kept = [part for part in parts if part.text]
     for part in sorted(kept, key=lambda part: -part.rank):
-        over = _length(kept) - width
+        over = length(kept) - width
         if over > 0 and part.least is not None:
             size = max(part.least, cell_len(part.text) - over)
             kept[kept.index(part)] = replace(part, text=shorten(part.text, size))
-    while _length(kept) > width and any(part.rank for part in kept):
+    while length(kept) > width and any(part.rank for part in kept):
         last = max(kept, key=lambda part: part.rank)
         if last.short:
             kept[kept.index(last)] = replace(last, text=last.short, short="")
         else:
             kept.remove(last)
-    return kept if _length(kept) <= width else _cut(kept, width)
+    return kept if length(kept) <= width else _cut(kept, width)
 
 
 def _cut(parts: Sequence[Part], width: int) -> list[Part]:
     result: list[Part] = []
     for part in parts:
-        room = width - _length(result) - (len(GAP) if result else 0)
+        room = width - length(result) - (len(GAP) if result else 0)
         if room <= 0:
             break
         result.append(Part(shorten(part.text, room), part.style))
     return result
 
 
-def _length(parts: Sequence[Part]) -> int:
+def length(parts: Sequence[Part]) -> int:
+    """Cells of a line of parts, gaps included."""
     return sum(cell_len(part.text) for part in parts) + len(GAP) * max(0, len(parts) - 1)
 
 
