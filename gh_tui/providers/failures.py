@@ -19,7 +19,7 @@ _OVERFLOW = re.compile(
 )
 _FILTERED = re.compile(r"content[ _-]?(filter|policy|management policy)|safety system", re.I)
 _LIMITED = re.compile(r"rate[ _-]?limit|too many requests|overloaded", re.I)
-_QUOTA = re.compile(r"insufficient[ _](quota|balance|credits?)|billing", re.I)
+_QUOTA = re.compile(r"insufficient[ _](quota|balance|credits?)|exceeded your current quota", re.I)
 _DETAIL_KEYS = ("message", "detail", "error", "errors", "msg", "title", "error_description")
 _TAG = re.compile(r"<(script|style)\b.*?</\1\s*>|<[^>]*>", re.I | re.S)
 

@@ -39,6 +39,12 @@ async def test_p8_a_passing_failure_is_tried_again_and_shown(status: int) -> Non
     assert retry.kind == ("rate_limited" if status in (429, 529) else "http")
 
 
+async def test_p8_a_rate_limit_that_mentions_billing_is_no_lack_of_money() -> None:
+    words = "Rate limit reached. Add a payment method at https://host/account/billing."
+    heard = await hear([refused(429, words, code="rate_limit_exceeded"), FINE])
+    assert heard.whole.text == "fine"
+
+
 @pytest.mark.parametrize(
     ("value", "least", "most"),
     [
@@ -309,6 +315,8 @@ async def test_an_invalid_order_is_never_sent() -> None:
 async def test_the_request_holds_what_was_asked_for() -> None:
     async with serving([FINE], key=KEY) as (server, provider):
         await listen(provider, max_tokens=9, temperature=0.5, schema={"type": "object"})
+    # A compressing proxy would hold the stream back.
+    assert server.requests[0].headers["accept-encoding"] == "identity"
     body = server.requests[0].body
     assert body["model"] == "scripted"
     assert body["stream"] is True

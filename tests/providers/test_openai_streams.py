@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -88,7 +89,8 @@ async def test_p2_a_finish_reason_or_done_completes(events: list[Any]) -> None:
 @pytest.mark.parametrize("ending", ["cut", "reset", "stall"])
 async def test_what_befalls_the_connection_after_the_marker_is_no_matter(ending: str) -> None:
     body = stream_of(chunk({"content": "Hi"}), chunk({}, "stop"))
-    assert (await hear(raw(body, ending=ending))).whole.text == "Hi"
+    async with asyncio.timeout(3.0):
+        assert (await hear(raw(body, ending=ending))).whole.text == "Hi"
 
 
 async def test_a_last_line_without_its_blank_line_counts() -> None:
