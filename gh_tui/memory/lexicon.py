@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from array import array
 from collections import Counter
 from typing import Final
 
@@ -10,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gh_tui.memory.columns import Column
-from gh_tui.memory.vectors import Floats
 
 _WORD: Final = re.compile(r"[^\W_]+(?:[_'’][^\W_]+)*")
 _BIGRAM_SCRIPT: Final = re.compile(
@@ -28,6 +29,7 @@ _QUESTION: Final = re.compile(r"[?？]\s*$")
 _SCANNED: Final = 8_000
 _K1: Final = 1.2
 _B: Final = 0.75
+_RENEWAL: Final = 1.1
 
 
 def words_of(text: str) -> list[str]:
@@ -81,58 +83,76 @@ class Lexicon:
 
     def __init__(self) -> None:
         self._ids: dict[str, int] = {}
-        self._document_frequency = Column(np.int32)
+        self._postings: list[array[int]] = []
+        """For each word, where it stands in the flat arrays."""
         self._words = Column(np.int32)
         self._counts = Column(np.float32)
         self._rows = Column(np.int32)
-        self._lengths = Column(np.float64)
-        self._emphasis = Column(np.float64)
+        self._lengths = Column(np.float32)
+        self._emphasis = Column(np.float32)
+        self._information = Column(np.float32)
+        self._rarity: NDArray[np.float32] = np.zeros(0, np.float32)
+        self._rows_then = 0
         self._asked = False
 
     def add(self, text: str) -> None:
         """Take in the text of the next row."""
         row = len(self._lengths)
         counts = Counter(words_of(text))
+        fresh = float(np.log1p(row + 1))
+        total = 0.0
         for word, times in counts.items():
             index = self._ids.setdefault(word, len(self._ids))
-            if index == len(self._document_frequency):
-                self._document_frequency.append(0)
-            self._document_frequency.view[index] += 1
+            if index == len(self._postings):
+                self._postings.append(array("i"))
+            self._postings[index].append(len(self._words))
             self._words.append(index)
             self._counts.append(times)
             self._rows.append(row)
+            total += float(self._rarity[index]) if index < len(self._rarity) else fresh
         self._lengths.append(sum(counts.values()))
         self._emphasis.append(emphasis(text, answers=self._asked))
+        self._information.append(total * self._emphasis.view[row])
         self._asked = bool(_QUESTION.search(text[-200:]))
+        if row + 1 >= _RENEWAL * self._rows_then:
+            self._renew()
 
-    def information(self) -> Floats:
+    def information(self) -> NDArray[np.float32]:
         """Information of each row: the sum of its distinct words' rarity, with emphasis.
 
-        Returns:
-            float64[rows], not negative; rarity is ln(1 + rows / turns that have the word).
-        """
-        rows = len(self._lengths)
-        rarity = np.log1p(rows / np.maximum(self._document_frequency.view, 1)).astype(np.float32)
-        sums = np.bincount(self._rows.view, rarity[self._words.view], minlength=rows)
-        return np.asarray(sums * self._emphasis.view, dtype=np.float64)
+        Rarity is ln(1 + rows / turns that have the word). It is counted anew whenever the
+        session has grown by a tenth, at points that depend on the turns alone.
 
-    def bm25(self, query: str) -> Floats:
+        Returns:
+            float32[rows], not negative.
+        """
+        return self._information.view
+
+    def _renew(self) -> None:
+        rows = self._rows_then = len(self._lengths)
+        having = np.fromiter(map(len, self._postings), np.float32, len(self._postings))
+        self._rarity = np.log1p(rows / having)
+        sums = np.bincount(self._rows.view, self._rarity[self._words.view], minlength=rows)
+        self._information.view[:] = sums * self._emphasis.view
+
+    def bm25(self, query: str) -> NDArray[np.float32]:
         """BM25 of each row for a query (k1 = 1.2, b = 0.75).
 
         Returns:
-            float64[rows], not negative; all zero if no word of the query occurs.
+            float32[rows], not negative; all zero if no word of the query occurs.
         """
         rows = len(self._lengths)
-        wanted = [self._ids[word] for word in set(words_of(query)) if word in self._ids]
-        if not wanted:
-            return np.zeros(rows)
-        frequency = self._document_frequency.view[wanted]
-        weight = np.zeros(len(self._ids), np.float32)
-        weight[wanted] = np.log1p((rows - frequency + 0.5) / (frequency + 0.5))
-        hits = np.flatnonzero(weight[self._words.view])
-        at: NDArray[np.int32] = self._rows.view[hits]
         lengths = self._lengths.view
+        scores = np.zeros(rows, np.float32)
+        if not rows:
+            return scores
         norm = _K1 * (1 - _B + _B * lengths / max(float(lengths.mean()), 1.0))
-        times = self._counts.view[hits]
-        value = weight[self._words.view[hits]] * times * (_K1 + 1) / (times + norm[at])
-        return np.asarray(np.bincount(at, value, minlength=rows), dtype=np.float64)
+        for word in sorted(set(words_of(query))):
+            index = self._ids.get(word)
+            if index is None:
+                continue
+            at = np.frombuffer(self._postings[index], np.int32)
+            weight = math.log1p((rows - len(at) + 0.5) / (len(at) + 0.5))
+            hit, times = self._rows.view[at], self._counts.view[at]
+            scores[hit] += weight * times * (_K1 + 1) / (times + norm[hit])
+        return scores

@@ -14,7 +14,7 @@ import numpy as np
 from gh_tui.memory.eviction import Columns, EvictionConfig, Floats, Policy, policy_named
 from gh_tui.memory.hybrid import hybrid, to_unit
 from gh_tui.memory.steps import Units
-from gh_tui.memory.table import ARCHIVED, FULL, MASKED, Ints, TurnTable
+from gh_tui.memory.table import ARCHIVED, FULL, MASKED, Ints, Levels, TurnTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,6 +68,9 @@ class Change:
     phase: Phase
     terms: dict[str, float | None]
     tokens_freed: int
+
+
+Terms = dict[str, "NDArray[np.float64] | NDArray[np.int64]"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,37 +153,36 @@ class PassPlanner:
         older = results[: max(0, len(results) - keep)]
         shorter = table.line[older] < table.full[older]
         masked = (self._level[older] == FULL) & ~self._fixed[older] & shorter
-        for index in np.flatnonzero(masked).tolist():
-            newer = float(len(results) - 1 - index)
-            self._step(int(older[index]), MASKED, "mask", {"newer_results": newer})
+        newer = len(results) - 1 - np.flatnonzero(masked)
+        self._step(older[masked], MASKED, "mask", {"newer_results": newer})
 
     def _topic(self, proposed_rows: tuple[int, ...]) -> None:
+        if not proposed_rows:
+            return
         named = np.zeros(len(self._table), np.bool_)
         named[list(proposed_rows)] = True
         chosen = self._table.any_of_unit(named) & ~self._fixed_unit & (self._level > ARCHIVED)
-        for row in np.flatnonzero(chosen).tolist():
-            self._step(row, ARCHIVED, "topic", self._basic_terms(row))
+        rows = np.flatnonzero(chosen)
+        self._step(rows, ARCHIVED, "topic", self._basic_terms(rows))
 
     def _threshold(self) -> None:
         table, config = self._table, self._config
-        # Unknown relevance is never below the threshold.
-        relevance = table.highest_of_unit(
-            np.where(np.isnan(table.relevance), np.inf, table.relevance)
-        )
-        age = self._request.now - table.highest_of_unit(table.last_access)
-        below = (relevance < config.relevance_threshold) & (age > config.safe_window_seconds)
-        spared = self._fixed_unit | table.any_of_unit(self._recent)
-        for row in np.flatnonzero(below & ~spared & (self._level > ARCHIVED)).tolist():
-            terms = self._basic_terms(row)
-            terms["threshold"] = config.relevance_threshold
-            terms["safe_window"] = config.safe_window_seconds
-            self._step(row, ARCHIVED, "threshold", terms)
+        # Unknown relevance is not below anything.
+        below = ~(table.relevance >= config.relevance_threshold) & ~np.isnan(table.relevance)
+        old = self._request.now - table.last_access > config.safe_window_seconds
+        spared = ~(below & old) | self._fixed | self._recent
+        gone = ~table.any_of_unit(spared) & (self._level > ARCHIVED)
+        rows = np.flatnonzero(gone)
+        terms = self._basic_terms(rows)
+        terms["threshold"] = np.full(rows.size, config.relevance_threshold)
+        terms["safe_window"] = np.full(rows.size, config.safe_window_seconds)
+        self._step(rows, ARCHIVED, "threshold", terms)
 
-    def _basic_terms(self, row: int) -> dict[str, float | None]:
+    def _basic_terms(self, rows: Ints) -> Terms:
         table = self._table
         return {
-            "relevance_score": _known(table.relevance[row]),
-            "age": _known(self._request.now - table.last_access[row]),
+            "relevance_score": table.relevance[rows],
+            "age": self._request.now - table.last_access[rows],
         }
 
     def _fuse(self) -> None:
@@ -194,10 +196,23 @@ class PassPlanner:
         columns = self._columns(rows, units)
         steps = units.steps(self._policy, columns, self._config, self._recent)
         chosen = steps.until(excess_tokens, excess_messages)
-        target: dict[int, int] = {}
+        target = self._level.copy()
         for index in chosen.tolist():
-            target[int(steps.head[index])] = int(steps.after[index])
-        self._apply_fusion(rows, columns, units, target)
+            target[steps.head[index]] = steps.after[index]
+        head = self._table.head[rows]
+        after = target[head]
+        # A unit that is not among the steps keeps its level, also where a result is masked.
+        moved = np.flatnonzero(after < self._level[head])
+        terms: Terms = {
+            "retention": units.retention[head],
+            "query": columns.query,
+            "relevance_score": columns.relevance,
+            "info": columns.info,
+            "age": columns.age,
+            "tokens": columns.tokens,
+        }
+        picked = {name: values[moved] for name, values in terms.items()}
+        self._step(rows[moved], after[moved], "fusion", picked)
 
     def _excess(self) -> tuple[int, int]:
         """Tokens and messages above what the pass works down to."""
@@ -214,8 +229,7 @@ class PassPlanner:
 
     def _columns(self, rows: Ints, units: Units) -> Columns:
         table = self._table
-        information = self._evidence.lexicon.information()[rows] if self._policy.stages else rows
-        per_token = information / np.maximum(table.full[rows], 1)
+        per_token = self._evidence.lexicon.information()[rows] / np.maximum(table.full[rows], 1)
         typical = float(per_token.mean()) or 1.0
         return Columns(
             age=np.maximum(self._request.now - table.last_access[rows], 0.0),
@@ -228,47 +242,41 @@ class PassPlanner:
 
     def _query(self, rows: Ints) -> Floats:
         query, kind = self._request.query, self._policy.query
-        blank = np.full(rows.size, np.nan)
         if kind == "none" or (query.vector is None and not query.text):
-            return blank
+            return np.full(rows.size, np.nan)
         cosines = self._evidence.vectors.cosines(query.vector, len(self._table))
         if kind == "hybrid":
-            return to_unit(hybrid(self._evidence.lexicon.bm25(query.text), cosines))[rows]
-        near = cosines[rows]
-        if self._evidence.calibrate is None:
-            return np.clip(near, 0.0, 1.0)
-        return self._evidence.calibrate(near.astype(np.float32)).astype(np.float64)
+            near = to_unit(hybrid(self._evidence.lexicon.bm25(query.text), cosines))[rows]
+        elif self._evidence.calibrate is None:
+            near = np.clip(cosines[rows], 0.0, 1.0)
+        else:
+            near = self._evidence.calibrate(cosines[rows])
+        return near.astype(np.float64)
 
-    def _apply_fusion(
-        self, rows: Ints, columns: Columns, units: Units, target: dict[int, int]
-    ) -> None:
-        head = self._table.head[rows]
-        wanted = np.isin(head, list(target))
-        for index in np.flatnonzero(wanted).tolist():
-            row = int(rows[index])
-            terms: dict[str, float | None] = {
-                "retention": _known(units.retention[head[index]]),
-                "query": _known(columns.query[index]),
-                "relevance_score": _known(columns.relevance[index]),
-                "info": _known(columns.info[index]),
-                "age": _known(columns.age[index]),
-                "tokens": _known(columns.tokens[index]),
-            }
-            self._step(row, target[int(head[index])], "fusion", terms)
-
-    def _step(self, row: int, after: int, phase: Phase, terms: dict[str, float | None]) -> None:
-        before = int(self._level[row])
-        if after >= before:
-            return
-        freed = self._cost(row, before) - self._cost(row, after)
-        self._level[row] = after
-        self._tokens -= freed
-        self._changes.append(Change(row, before, after, phase, terms, freed))
-
-    def _cost(self, row: int, level: int) -> int:
-        return self._table.cost(row, level, self._request.factor)
+    def _step(self, rows: Ints, after: Levels | int, phase: Phase, terms: Terms) -> None:
+        """Move rows down and note each change with its terms, one value per row."""
+        factor = self._request.factor
+        before = self._level[rows]
+        freed = self._table.costs_of(rows, before, factor)
+        self._level[rows] = after
+        freed -= self._table.costs_of(rows, self._level[rows], factor)
+        self._tokens -= int(freed.sum())
+        columns = zip(*map(_recorded, terms.values()), strict=True)
+        changes = zip(
+            *(values.tolist() for values in (rows, before, self._level[rows], freed)),
+            columns,
+            strict=True,
+        )
+        self._changes.extend(
+            Change(row, old, new, phase, dict(zip(terms, values, strict=True)), tokens)
+            for row, old, new, tokens, values in changes
+        )
 
 
-def _known(value: float) -> float | None:
-    """A recorded term: 6 digits, None where unknown."""
-    return None if np.isnan(value) else round(float(value), 6)
+def _recorded(values: NDArray[np.generic]) -> list[float | None]:
+    """Terms as they are recorded: 6 decimals, None where unknown."""
+    wide = values.astype(np.float64)
+    rounded: list[float | None] = wide.round(6).tolist()
+    for index in np.flatnonzero(np.isnan(wide)).tolist():
+        rounded[index] = None
+    return rounded

@@ -130,8 +130,8 @@ class TurnStore:
         counts = np.bincount(self._table.level, minlength=len(LEVELS))
         return {name: int(counts[level]) for level, name in enumerate(LEVELS)}
 
-    def similarities(self, query: Vector | None) -> NDArray[np.float64]:
-        """Raw cosine of each turn with a vector: float64[turns], not-a-number if unknown."""
+    def similarities(self, query: Vector | None) -> NDArray[np.float32]:
+        """Raw cosine of each turn with a vector: float32[turns], not-a-number if unknown."""
         return self._vectors.cosines(query, len(self._turns))
 
     def similarity(self, iri: str, other: str) -> float:

@@ -104,9 +104,13 @@ class TurnTable:
 
         The line of a summarised exchange is counted at its head.
         """
-        line = np.where((level == MASKED) | self.is_head, self.line, 0)
-        raw = np.where(level == FULL, self.full, line)
-        raw[level == ARCHIVED] = 0
+        return self.costs_of(np.arange(len(self)), level, factor)
+
+    def costs_of(self, rows: Ints, level: Levels, factor: float = 1.0) -> Ints:
+        """`costs` of some rows, at a level for each."""
+        headed = (level == SUMMARY) & (self.head[rows] == rows)
+        raw = np.where((level == MASKED) | headed, self.line[rows], 0)
+        raw = np.where(level == FULL, self.full[rows], raw)
         return scale_all(raw, factor)
 
     def cost(self, row: int, level: int, factor: float = 1.0) -> int:
