@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -29,9 +30,18 @@ class Column(Generic[S]):
 
     def append(self, value: float) -> None:
         """Add one value at the end."""
-        if self._size == len(self._data):
-            grown = np.empty(2 * self._size, self._data.dtype)
-            grown[: self._size] = self._data
-            self._data = grown
+        self._reserve(1)
         self._data[self._size] = value
         self._size += 1
+
+    def extend(self, values: Sequence[float]) -> None:
+        """Add values at the end."""
+        self._reserve(len(values))
+        self._data[self._size : self._size + len(values)] = values
+        self._size += len(values)
+
+    def _reserve(self, more: int) -> None:
+        if self._size + more > len(self._data):
+            grown = np.empty(max(2 * len(self._data), self._size + more), self._data.dtype)
+            grown[: self._size] = self.view
+            self._data = grown

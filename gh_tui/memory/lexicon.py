@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from array import array
 from collections import Counter
@@ -11,12 +10,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from gh_tui.memory.bm25 import Bm25
 from gh_tui.memory.columns import Column
+from gh_tui.memory.terms import SCANNED, query_words, words_of
 
-_WORD: Final = re.compile(r"[^\W_]+(?:[_'’][^\W_]+)*")
-_BIGRAM_SCRIPT: Final = re.compile(
-    "[\u0e00-\u0e7f]+|[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
-)
 _NAME: Final = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+|\b[A-Z]{2,}\b|\b\w+[_/]\w+\b")
 _FIGURE: Final = re.compile(r"\d+|[一二三四五六七八九十百千万]+(?=[个年月日点天次元块])")
 _GREETING: Final = re.compile(
@@ -26,33 +23,7 @@ _GREETING: Final = re.compile(
     re.IGNORECASE,
 )
 _QUESTION: Final = re.compile(r"[?？]\s*$")
-_SCANNED: Final = 8_000
-_K1: Final = 1.2
-_B: Final = 0.75
 _RENEWAL: Final = 1.1
-
-
-def words_of(text: str) -> list[str]:
-    """Lower-case words; Chinese, Japanese and Thai as character bigrams.
-
-    Only the first 8,000 characters are read.
-    """
-    words: list[str] = []
-    for found in _WORD.finditer(text[:_SCANNED].lower()):
-        word = found[0]
-        if word.isascii():
-            words.append(word)
-            continue
-        start = 0
-        for run in _BIGRAM_SCRIPT.finditer(word):
-            if run.start() > start:
-                words.append(word[start : run.start()])
-            characters = run[0]
-            words.extend(characters[i : i + 2] for i in range(max(1, len(characters) - 1)))
-            start = run.end()
-        if start < len(word):
-            words.append(word[start:])
-    return words
 
 
 def emphasis(text: str, *, answers: bool) -> float:
@@ -65,7 +36,7 @@ def emphasis(text: str, *, answers: bool) -> float:
         text: the turn's text.
         answers: whether the turn before it asked something.
     """
-    body = text[:_SCANNED]
+    body = text[:SCANNED]
     value = (
         1.0 + 0.15 * min(4, len(_NAME.findall(body))) + 0.15 * min(4, len(_FIGURE.findall(body)))
     )
@@ -76,6 +47,11 @@ def emphasis(text: str, *, answers: bool) -> float:
     if _GREETING.match(body):
         value *= 0.7
     return max(0.3, min(3.0, value))
+
+
+def asks(text: str) -> bool:
+    """Whether a text ends in a question."""
+    return bool(_QUESTION.search(text[-200:]))
 
 
 class Lexicon:
@@ -91,29 +67,32 @@ class Lexicon:
         self._lengths = Column(np.float32)
         self._emphasis = Column(np.float32)
         self._information = Column(np.float32)
-        self._rarity: NDArray[np.float32] = np.zeros(0, np.float32)
+        self._rarity: list[float] = []
         self._rows_then = 0
-        self._asked = False
+        self._asks = Column(np.bool_)
 
     def add(self, text: str) -> None:
         """Take in the text of the next row."""
         row = len(self._lengths)
         counts = Counter(words_of(text))
-        fresh = float(np.log1p(row + 1))
+        fresh = math.log1p(row + 1)
+        first = len(self._words)
+        indexes: list[int] = []
         total = 0.0
-        for word, times in counts.items():
+        for place, word in enumerate(counts, first):
             index = self._ids.setdefault(word, len(self._ids))
             if index == len(self._postings):
                 self._postings.append(array("i"))
-            self._postings[index].append(len(self._words))
-            self._words.append(index)
-            self._counts.append(times)
-            self._rows.append(row)
-            total += float(self._rarity[index]) if index < len(self._rarity) else fresh
+            self._postings[index].append(place)
+            indexes.append(index)
+            total += self._rarity[index] if index < len(self._rarity) else fresh
+        self._words.extend(indexes)
+        self._counts.extend(list(counts.values()))
+        self._rows.extend([row] * len(indexes))
         self._lengths.append(sum(counts.values()))
-        self._emphasis.append(emphasis(text, answers=self._asked))
+        self._emphasis.append(emphasis(text, answers=row > 0 and bool(self._asks.view[-1])))
         self._information.append(total * self._emphasis.view[row])
-        self._asked = bool(_QUESTION.search(text[-200:]))
+        self._asks.append(asks(text))
         if row + 1 >= _RENEWAL * self._rows_then:
             self._renew()
 
@@ -131,28 +110,26 @@ class Lexicon:
     def _renew(self) -> None:
         rows = self._rows_then = len(self._lengths)
         having = np.fromiter(map(len, self._postings), np.float32, len(self._postings))
-        self._rarity = np.log1p(rows / having)
-        sums = np.bincount(self._rows.view, self._rarity[self._words.view], minlength=rows)
+        rarity = np.log1p(rows / having)
+        self._rarity = rarity.tolist()
+        sums = np.bincount(self._rows.view, rarity[self._words.view], minlength=rows)
         self._information.view[:] = sums * self._emphasis.view
 
+    @property
+    def asks(self) -> NDArray[np.bool_]:
+        """Whether each row ends in a question: bool[rows]."""
+        return self._asks.view
+
     def bm25(self, query: str) -> NDArray[np.float32]:
-        """BM25 of each row for a query (k1 = 1.2, b = 0.75).
+        """BM25 of each row for a query.
 
         Returns:
             float32[rows], not negative; all zero if no word of the query occurs.
         """
-        rows = len(self._lengths)
-        lengths = self._lengths.view
-        scores = np.zeros(rows, np.float32)
-        if not rows:
-            return scores
-        norm = _K1 * (1 - _B + _B * lengths / max(float(lengths.mean()), 1.0))
-        for word in sorted(set(words_of(query))):
+        gathered = Bm25(self._lengths.view)
+        for word in query_words(query):
             index = self._ids.get(word)
-            if index is None:
-                continue
-            at = np.frombuffer(self._postings[index], np.int32)
-            weight = math.log1p((rows - len(at) + 0.5) / (len(at) + 0.5))
-            hit, times = self._rows.view[at], self._counts.view[at]
-            scores[hit] += weight * times * (_K1 + 1) / (times + norm[hit])
-        return scores
+            if index is not None:
+                at = np.frombuffer(self._postings[index], np.int32)
+                gathered.add(self._rows.view[at], self._counts.view[at])
+        return gathered.scores

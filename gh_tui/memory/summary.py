@@ -20,7 +20,7 @@ _FAILURE: Final = re.compile(
     r"\b(?:error|errno|fail(?:ed|s|ure|ing)?|exception|traceback|denied|refused|rejected|fatal|"
     r"panic|time[d-]?\s?out|not found|no such|cannot|can't|couldn't|could not|unable|invalid|"
     r"missing|aborted|crash(?:ed)?|gagal|galat|kesalahan|ditolak|tidak (?:ditemukan|bisa|dapat)|"
-    r"rusak)\b|\w+Error\b|错误|失败|异常|无法|拒绝|超时|找不到|不存在|崩溃|无效",
+    r"rusak)\b|\b\w+Error\b|错误|失败|异常|无法|拒绝|超时|找不到|不存在|崩溃|无效",
     _FLAGS,
 )
 _NEGATION: Final = re.compile(
@@ -38,7 +38,8 @@ _IMPERATIVE: Final = re.compile(
 )
 _NUMBER: Final = re.compile(r"(?<![\w.])[-+]?\d[\d.,:/%-]*\w*", re.ASCII)
 _PATH: Final = re.compile(
-    r"(?:[\w.-]*/)+[\w.-]+|\b[\w-]+\.[A-Za-z]\w{0,5}\b|\w:\\\S+|://\S+", re.ASCII
+    r"(?<![\w./-])(?:[\w.-]*/)+[\w.-]+|(?<![\w-])[\w-]+\.[A-Za-z]\w{0,5}\b|\w:\\\S+|://\S+",
+    re.ASCII,
 )
 _IDENTIFIER: Final = re.compile(
     r"`[^`]+`|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*\b|\b[A-Z][a-z]+[A-Z]\w*\b|\b[A-Z]{2,}\b|--?[a-z][\w-]+",

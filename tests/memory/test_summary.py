@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,3 +80,11 @@ def test_failed_attempts_and_their_reason_survive_in_the_exchange_line() -> None
     assert head.calls[1].arguments["path"] in line
     assert line.endswith(head.iri)
     assert "\n" not in line
+
+
+@pytest.mark.parametrize("unit", ["a", "a/", "-a", "_", "1,", "a.", "aB", "，", "不", "/", "`"])
+def test_no_text_is_slow_to_summarise(unit: str) -> None:
+    start = time.perf_counter()
+    summarise(unit * 20_000)
+    summarise_result(unit * 20_000, ok=False)
+    assert time.perf_counter() - start < 3
