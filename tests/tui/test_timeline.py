@@ -14,7 +14,7 @@ from gh_tui.tui.cells import bar, fit, shorten
 from gh_tui.tui.theme_files import DEFAULT_DARK, DEFAULT_LIGHT
 from gh_tui.tui.widgets.entry import EntryScreen
 from gh_tui.tui.widgets.ledger import Ledger
-from tests.tui.panes import Panes, lines, poor_segments, widths
+from tests.tui.panes import Panes, lines, poor_segments, segments, widths
 from tests.tui.sessions import START, Story, iri, long_session, migration, states
 
 
@@ -121,25 +121,24 @@ def test_a_ledger_follows_the_fold_at_every_step() -> None:
         assert ledger.newest == fresh.newest
 
 
-@pytest.mark.parametrize("width", [20, 40, 41, 59, 60, 80, 109, 110, 129, 130, 200])
-async def test_every_line_fills_the_pane_exactly(width: int) -> None:
+async def test_every_line_fills_the_pane_exactly() -> None:
     app = Panes()
-    async with app.run_test(size=(width, 24)) as pilot:
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.timeline.focus()
         play(app, migration())
-        await pilot.press("f")
-        await pilot.pause()
-        assert len(widths(app.timeline)) == 1
-        await pilot.press("f", "f", "f", "home")
-        assert widths(app.timeline) == {app.timeline.scrollable_content_region.width}
+        for width in (1, 9, 20, 40, 41, 59, 60, 80, 109, 110, 129, 130, 200, 40):
+            await pilot.resize_terminal(width, 24)
+            await pilot.pause()
+            assert widths(app.timeline) == {max(0, width - 1)}
 
 
-@pytest.mark.parametrize("height", [1, 2, 3, 5, 6, 8, 12, 13])
-async def test_a_low_pane_shows_the_newest_turn(height: int) -> None:
+async def test_a_low_pane_shows_the_newest_turn() -> None:
     app = Panes()
-    async with app.run_test(size=(80, height + 2)) as pilot:
+    async with app.run_test(size=(80, 24)) as pilot:
         play(app, migration())
-        await pilot.pause()
-        if height >= 4:
+        for height in (13, 12, 8, 6, 5, 4, 3, 24):
+            await pilot.resize_terminal(80, height + 2)
+            await pilot.pause()
             assert any("◂" in line and "▌" in line for line in lines(app.timeline))
 
 
@@ -281,6 +280,18 @@ async def test_newest_changes_stand_out_until_the_next_pass() -> None:
         app.timeline.show(*next(stream))
         await pilot.pause()
         assert not row_of(app, "0.04").startswith("▎")
+
+
+async def test_drawn_lines_do_not_go_stale() -> None:
+    """What is drawn event by event equals a fresh drawing, colours included."""
+    app = Panes()
+    async with app.run_test(size=(100, 40)) as pilot:
+        for state, envelope in states(migration()):
+            app.timeline.show(state, envelope)
+            await pilot.pause()
+            by_events = list(segments(app.timeline))
+            app.timeline.notify_style_update()
+            assert list(segments(app.timeline)) == by_events, envelope.event
 
 
 async def test_ten_thousand_turns_are_instant() -> None:

@@ -172,14 +172,16 @@ class Ledger:
     def _on_pass(self, number: int) -> Update:
         if number in self._places:
             return Update(frozenset({number}))
-        stale = frozenset[Line](self.fresh)
+        stale: set[Line] = {*self.fresh}
+        if self.newest_pass is not None:
+            stale.add(self.newest_pass)
         self.fresh.clear()
         self.newest_pass = number
         self._places[number] = len(self.seen)
         self.lines.append(number)
         if self.filter == "all":
             self.shown.append(number)
-        return self._unless_filtered(Update(stale, grown=True))
+        return self._unless_filtered(Update(frozenset(stale), grown=True))
 
     def _unless_filtered(self, update: Update) -> Update:
         """Behind a filter a change may bring lines or take them away."""

@@ -164,20 +164,30 @@ def separator_row(number: int, ledger: Ledger, width: int) -> list[Piece]:
 
 
 def header_row(ledger: Ledger, width: int) -> list[Piece]:
-    """Counts by fidelity, tokens, threshold and filter, as much of it as fits."""
+    """Counts by fidelity, tokens, threshold and filter, in the longest form that fits."""
+    forms = [_header(ledger, words=words, limit=limit) for words, limit in _HEADER_FORMS]
+    return next((form for form in forms if _cells(form) <= width), forms[-1])
+
+
+_HEADER_FORMS = ((True, "threshold "), (True, ""), (False, "threshold "), (False, "< "))
+
+
+def _header(ledger: Ledger, *, words: bool, limit: str) -> list[Piece]:
     pieces: list[Piece] = [("header", " ")]
     for kind, sign in FIDELITY_MARKS.items():
-        word = f" {kind}" if width >= 84 else ""
+        word = f" {kind}" if words else ""
         pieces.append((kind, f"{sign}{word} {ledger.counts.get(kind, 0)}  "))
     if ledger.filter != "all":
         pieces.append(("filter", f"only {ledger.filter}  "))
-    if width >= 84:
-        pieces.append(("header", f"{ledger.tokens_seen:,} of {ledger.tokens_total:,} tok in view"))
-    else:
-        pieces.append(("header", f"{ledger.tokens_seen:,}/{ledger.tokens_total:,} tok"))
-    word = "threshold " if width >= 60 else "< "
-    pieces.append(("dim", f"  {word}{threshold(ledger.state):.2f}"))
+    of, unit = (" of ", "tok in view") if words else ("/", "tok")
+    pieces.append(("header", f"{ledger.tokens_seen:,}{of}{ledger.tokens_total:,} {unit}"))
+    if limit:
+        pieces.append(("dim", f"  {limit}{threshold(ledger.state):.2f}"))
     return pieces
+
+
+def _cells(pieces: list[Piece]) -> int:
+    return sum(cell_len(text) for _, text in pieces)
 
 
 def detail_rows(turn: TurnState, ledger: Ledger, width: int) -> tuple[list[Piece], list[Piece]]:

@@ -126,7 +126,7 @@ def shift_line(shift: TopicShiftDetected, state: SessionState, width: int) -> st
     known = [value for value in shift.similarities if value is not None]
     kind = "similarity" if shift.rule == "adjacent" else "contrast"
     clear = f" ({kind} {min(known):.2f} < {shift.threshold:.2f})" if known else ""
-    frame, undo = "topic shift at «»", " · u undoes the pass"
+    frame, undo = "topic shift at «»", " · u or /undo undoes it"
     if width < cell_len(frame + clear + undo) + _LEAST_QUOTE:
         clear = ""
     room = max(_LEAST_QUOTE, width - cell_len(frame + clear + undo))
