@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from array import array
 from collections import Counter
@@ -49,7 +50,7 @@ def emphasis(text: str, *, answers: bool) -> float:
     return max(0.3, min(3.0, value))
 
 
-def asks(text: str) -> bool:
+def is_question(text: str) -> bool:
     """Whether a text ends in a question."""
     return bool(_QUESTION.search(text[-200:]))
 
@@ -92,7 +93,7 @@ class Lexicon:
         self._lengths.append(sum(counts.values()))
         self._emphasis.append(emphasis(text, answers=row > 0 and bool(self._asks.view[-1])))
         self._information.append(total * self._emphasis.view[row])
-        self._asks.append(asks(text))
+        self._asks.append(is_question(text))
         if row + 1 >= _RENEWAL * self._rows_then:
             self._renew()
 

@@ -246,7 +246,8 @@ class PassPlanner:
             return np.full(rows.size, np.nan)
         cosines = self._evidence.vectors.cosines(query.vector, len(self._table))
         if kind == "hybrid":
-            near = to_unit(hybrid(self._evidence.lexicon.bm25(query.text), cosines))[rows]
+            words = self._evidence.lexicon
+            near = to_unit(hybrid(words.bm25(query.text), cosines, asks=words.asks))[rows]
         elif self._evidence.calibrate is None:
             near = np.clip(cosines[rows], 0.0, 1.0)
         else:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gh_tui.memory.lexicon import words_of
+from gh_tui.memory.terms import words_of
 from gh_tui.memory.tokens import TokenEstimator, count, scale, scale_all
 
 

@@ -1,0 +1,113 @@
+"""Text to terms: what the search and the measure of information count."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+SCANNED: Final = 8_000
+"""Characters of a text that are read."""
+
+_WORD: Final = re.compile(r"[^\W_]+(?:[_'][^\W_]+)*")
+_BIGRAM_SCRIPT: Final = re.compile(
+    "[\u0e00-\u0e7f]+|[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
+)
+_VOWEL: Final = re.compile("[aeiouy]")
+_LONGEST: Final = 64
+"""Characters; a longer word is data, not language, and counts by its beginning."""
+
+_ENGLISH: Final = """
+a an the this that these those and or but if than then so of to in on at by for from with about
+into as is are was were be been being am do does did done doing have has had having can could will
+would shall should may might must i you he she it we they me him her us them my your his its our
+their mine what which who whom whose when where why how there here not no very too just also up
+out over any some i'm it's that's what's don't didn't doesn't isn't
+"""
+_INDONESIAN: Final = """
+apa siapa kapan mana bagaimana mengapa kenapa yang dan atau di ke dari untuk dengan pada ini itu
+adalah ada saya aku kamu anda dia kami kita mereka tidak bukan akan sudah telah bisa juga
+"""
+_CHINESE: Final = """
+什么 怎么 为什 么时 时候 哪里 哪个 谁的 我们 你们 他们 她们 这个 那个 的是 是什 是不 不是 一个 可以
+"""
+_COMMON: Final = frozenset(f"{_ENGLISH}{_INDONESIAN}{_CHINESE}".split())
+
+
+def words_of(text: str) -> list[str]:
+    """Lower-case words without their endings; Chinese, Japanese and Thai as character bigrams.
+
+    A word with underscores gives its parts as well. Only the first 8,000 characters are read.
+    """
+    words: list[str] = []
+    stems: dict[str, str] = {}
+    for word in _WORD.findall(text[:SCANNED].lower().replace("’", "'")):
+        if not word.isascii():
+            _split_scripts(word, words)
+            continue
+        known = stems.get(word)
+        if known is None:
+            known = stems[word] = stem(word)
+        words.append(known)
+        if "_" in word:
+            words += [stem(part) for part in word.split("_")]
+    return words
+
+
+def query_words(text: str) -> list[str]:
+    """The distinct words of a query, in order; those that say little only if there are no others.
+
+    What says little is a closed list of pronouns, auxiliaries and question words in three
+    languages: in a short session even they are rare, and a question is full of them.
+    """
+    words = dict.fromkeys(words_of(text))
+    telling = [word for word in words if word not in _COMMON_WORDS]
+    return telling or list(words)
+
+
+def stem(word: str) -> str:
+    """Cut what inflects an English or Indonesian word, so that its forms meet.
+
+    Args:
+        word: ASCII, lower-case; words with digits stay as they are.
+    """
+    word = word[:_LONGEST].removesuffix("'s")
+    if len(word) < 4 or not word.isalpha():
+        return word
+    word = _singular(word)
+    for ending in ("ing", "ed", "nya", "kah", "lah"):
+        rest = word.removesuffix(ending)
+        if rest is not word and len(rest) >= 3 and _VOWEL.search(rest):
+            word = rest
+            if word[-1] == word[-2] and word[-1] not in "lsz" and len(word) > 3:
+                word = word[:-1]
+            break
+    if len(word) > 4:
+        word = word.removesuffix("ly")
+    if len(word) > 3 and word[-1] == "e":
+        return word[:-1]
+    return word[:-1] + "i" if len(word) > 3 and word[-1] == "y" else word
+
+
+def _singular(word: str) -> str:
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    if word.endswith(("ses", "xes", "zes", "hes")):
+        return word[:-2]
+    if word.endswith("s") and not word.endswith(("ss", "us")):
+        return word[:-1]
+    return word
+
+
+def _split_scripts(word: str, words: list[str]) -> None:
+    start = 0
+    for run in _BIGRAM_SCRIPT.finditer(word):
+        if run.start() > start:
+            words.append(word[start : min(run.start(), start + _LONGEST)])
+        characters = run[0]
+        words.extend(characters[i : i + 2] for i in range(max(1, len(characters) - 1)))
+        start = run.end()
+    if start < len(word):
+        words.append(word[start : start + _LONGEST])
+
+
+_COMMON_WORDS: Final = _COMMON | {stem(word) for word in _COMMON if word.isascii()}
