@@ -255,8 +255,16 @@ class Session:
         if not isinstance(provider, local.LocalProvider):
             return
         system = Message("system", agent.system)
+        said = ""
+
+        def once(stage: local.Progress) -> None:
+            nonlocal said
+            if (words := _stage(stage)) != said:
+                said = words
+                tell(words)
+
         try:
-            await provider.warm_up(lambda stage: tell(_stage(stage)), prefix=(system,))
+            await provider.warm_up(once, prefix=(system,))
         except ProviderError as error:
             await self._notice("error", str(error))
 
@@ -278,8 +286,10 @@ def _on_wire(settings: Settings) -> dict[str, Any]:
 def _stage(stage: local.Progress) -> str:
     match stage.stage:
         case "assembling" if stage.total:
-            share = f"{stage.done / 1e6:,.0f} of {stage.total / 1e6:,.0f} MB"
-            return f"putting the model together, once: {share}"
+            tenths = 10 * stage.done // stage.total
+            return (
+                f"putting the model together, once: {10 * tenths} % of {stage.total / 1e9:.1f} GB"
+            )
         case "assembling":
             return "waiting for another window to put the model together"
         case "loading":

@@ -27,6 +27,11 @@ class Live:
     server: ScriptedServer
     seen: list[Envelope] = field(default_factory=list)
 
+    @property
+    def outcome(self) -> str | None:
+        """How the latest task ended."""
+        return self.session.state.outcome
+
     def events(self, *kinds: type) -> list[Any]:
         """The events of these kinds, in order."""
         return [e.event for e in self.seen if isinstance(e.event, kinds)]

@@ -7,6 +7,8 @@ which it is written here: supplements, then a pass if one is due, then the reque
 from __future__ import annotations
 
 import asyncio
+import json
+from collections import Counter
 from dataclasses import dataclass
 
 from gh_tui.agent.hooks import Hooks, Veto
@@ -20,12 +22,15 @@ from gh_tui.context.assembly import Assembled
 from gh_tui.errors import MemoryFullError, ProviderError, StreamInterrupted
 from gh_tui.events import types as ev
 from gh_tui.events.bus import EventBus
-from gh_tui.events.values import Outcome
+from gh_tui.events.values import Outcome, ToolCall
 from gh_tui.providers.base import ChatProvider, Completed
 from gh_tui.providers.textcalls import calls_in_text
 
 MAX_SHRINKS = 2
 """Passes that are tried for one request that does not fit."""
+
+MAX_REPEATS = 3
+"""The same call so often in one run, and the next cycle offers no tools: it must answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,7 @@ class AgentRunner:
         self._limits = limits
         self._cycle = cycle
         self._request = request
+        self._calls: Counter[str] = Counter()
         self._going = asyncio.Event()
         self._going.set()
 
@@ -81,6 +87,11 @@ class AgentRunner:
     def paused(self) -> bool:
         """Whether it waits, or will wait, between cycles."""
         return not self._going.is_set()
+
+    @property
+    def _stuck(self) -> bool:
+        """The model asks for the same again and again."""
+        return any(times >= MAX_REPEATS for times in self._calls.values())
 
     def pause(self) -> None:
         """Wait before the next cycle."""
@@ -96,6 +107,7 @@ class AgentRunner:
         Raises:
             asyncio.CancelledError: cancelled; what came of a reply is kept as a turn.
         """
+        self._calls.clear()
         for _ in range(self._limits.max_cycles):
             await self._going.wait()
             allowed = await self._hooks.run("CycleStart", self._cycle + 1)
@@ -109,6 +121,7 @@ class AgentRunner:
                 await self._desk.deferred(str(error))
                 return RunResult("failed", str(error))
             if reply.calls:
+                self._calls.update(_key(call) for call in reply.calls)
                 await self._toolbox.run_all(reply.calls)
             elif not self._desk.pending:
                 return RunResult("done", reply.text)
@@ -157,7 +170,7 @@ class AgentRunner:
         reader = ReplyReader(self._bus, self._clock, self._request, opened)
         deltas = self._provider.stream(
             assembled.messages,
-            self._toolbox.specs,
+            () if self._stuck else self._toolbox.specs,
             max_tokens=self._limits.max_tokens,
             temperature=self._limits.temperature,
         )
@@ -212,3 +225,7 @@ class AgentRunner:
                     "provider.max_tokens.",
                 )
             )
+
+
+def _key(call: ToolCall) -> str:
+    return json.dumps([call.name, call.arguments], sort_keys=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from gh_tui.embedding.service import EmbeddingService
 from gh_tui.events import types as ev
@@ -10,7 +12,10 @@ from gh_tui.events.state import SessionState, fold
 from gh_tui.journal.reader import read_records
 from tests.harness import live
 
-LOOK = {"text": "Let me look.", "calls": [{"name": "list_files", "arguments": {"path": "."}}]}
+LOOK: dict[str, Any] = {
+    "text": "Let me look.",
+    "calls": [{"name": "list_files", "arguments": {"path": "."}}],
+}
 
 
 async def test_a_task_runs_its_tools_and_ends_with_an_answer(
@@ -84,18 +89,18 @@ async def test_a_supplement_at_the_tail_of_the_last_reply_starts_one_more_cycle(
 async def test_a_failed_request_keeps_the_supplement_for_the_next(
     tmp_path: Path, embedding: EmbeddingService
 ) -> None:
-    script = [{**LOOK, "delay": 0.2}, {"status": 500}, {"text": "Fine."}]
+    script: list[dict[str, Any]] = [{**LOOK, "delay": 0.2}, {"status": 500}, {"text": "Fine."}]
     async with live(script, tmp_path, embedding) as run:
         await run.session.submit("Describe this folder")
         await run.until(lambda e: isinstance(e, ev.RequestSent))
         await run.session.submit("only the names")
         await run.session.wait_idle()
-        assert run.session.state.outcome == "failed"
+        assert run.outcome == "failed"
         assert [s.status for s in run.session.state.supplements.values()] == ["taken"]
         assert run.events(ev.SupplementDeferred)
         await run.session.submit("/resume")
         await run.session.wait_idle()
-        assert run.session.state.outcome == "done"
+        assert run.outcome == "done"
         assert run.texts()[-1] == "only the names"
         assert len(run.events(ev.SupplementInjected)) == 1
 
@@ -103,7 +108,10 @@ async def test_a_failed_request_keeps_the_supplement_for_the_next(
 async def test_escape_hands_back_what_was_not_taken_and_keeps_the_partial_reply(
     tmp_path: Path, embedding: EmbeddingService
 ) -> None:
-    script = [{"text": "one two three four", "chunk_delay": 0.2}, {"text": "Ok."}]
+    script: list[dict[str, Any]] = [
+        {"text": "one two three four", "chunk_delay": 0.2},
+        {"text": "Ok."},
+    ]
     async with live(script, tmp_path, embedding) as run:
         await run.session.submit("Count to a hundred")
         await run.until(lambda e: isinstance(e, ev.ReplyDelta))
@@ -121,19 +129,21 @@ async def test_escape_hands_back_what_was_not_taken_and_keeps_the_partial_reply(
         assert "slower" not in str(run.requests()[-1])
 
 
+def _asks_for(path: str) -> Callable[[ev.Event], bool]:
+    return lambda e: isinstance(e, ev.ToolRequested) and e.arguments["path"] == path
+
+
 async def test_a_write_waits_for_approval_and_a_denied_one_writes_nothing(
     tmp_path: Path, embedding: EmbeddingService
 ) -> None:
-    def write(name: str) -> dict[str, object]:
+    def write(name: str) -> dict[str, Any]:
         return {"calls": [{"name": "write_file", "arguments": {"path": name, "content": "hi\n"}}]}
 
-    script = [write("yes.txt"), write("no.txt"), {"text": "Done."}]
+    script: list[dict[str, Any]] = [write("yes.txt"), write("no.txt"), {"text": "Done."}]
     async with live(script, tmp_path, embedding, interactive=True) as run:
         await run.session.submit("Write two files")
         for name, allow in (("yes.txt", True), ("no.txt", False)):
-            asked = await run.until(
-                lambda e, n=name: isinstance(e, ev.ToolRequested) and e.arguments["path"] == n
-            )
+            asked = await run.until(_asks_for(name))
             assert asked.needs_approval
             assert "hi" in asked.preview
             await run.session.approve(asked.call, allow)
@@ -158,8 +168,8 @@ async def test_without_an_approval_headless_denies_in_time(
 async def test_the_key_is_nowhere_in_the_recording(
     tmp_path: Path, embedding: EmbeddingService
 ) -> None:
-    script, key = [{"text": "The key is sk-canary-123."}], "sk-canary-123"
-    async with live(script, tmp_path, embedding, key=key) as run:
+    script = [{"text": "The key is sk-canary-123."}]
+    async with live(script, tmp_path, embedding, key="sk-canary-123") as run:
         await run.session.submit("Repeat sk-canary-123")
         await run.session.wait_idle()
         assert run.session.recording is not None

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gh_tui.errors import RecordingError
+from gh_tui.events import types as ev
+from gh_tui.events.codec import to_line
+from gh_tui.events.envelope import Envelope
+from gh_tui.journal.reader import read_records
+
+GOOD = [to_line(Envelope(n, "t", "s", ev.CycleStarted(cycle=n))) for n in range(1, 6)]
+
+
+def test_damaged_lines_are_counted_and_hide_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    content = b"".join([GOOD[0], b"\x00\xff{torn\n", GOOD[1], b"\n", b"[]\n", GOOD[2][:-10]])
+    path.write_bytes(content)
+    records = list(read_records(path))
+    assert [record.envelope is not None for record in records] == [True, False, True, False, False]
+    assert all(record.error for record in records if record.envelope is None)
+    assert path.read_bytes() == content
+
+
+@given(st.lists(st.sampled_from(GOOD) | st.binary(max_size=30).map(lambda b: b + b"\n")))
+def test_offsets_lead_back_to_each_record(lines: list[bytes]) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.jsonl"
+        path.write_bytes(b"".join(lines))
+        for record in read_records(path):
+            again = next(read_records(path, start=record.offset))
+            assert again.line == record.line
+
+
+def test_a_newer_file_is_refused_with_words(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(GOOD[0] + GOOD[1].replace(b'"v":1', b'"v":9'))
+    with pytest.raises(RecordingError, match="update gh-tui"):
+        list(read_records(path))
+
+
+def test_a_missing_file_is_an_error_with_its_name(tmp_path: Path) -> None:
+    with pytest.raises(RecordingError, match=r"nothing\.jsonl"):
+        list(read_records(tmp_path / "nothing.jsonl"))

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gh_tui.clock import ManualClock
+from gh_tui.errors import RecordingError, RecordingLocked
+from gh_tui.events import types as ev
+from gh_tui.events.bus import EventBus
+from gh_tui.journal.reader import read_records
+from gh_tui.journal.recorder import Recorder
+
+
+def cycle(number: int) -> ev.CycleStarted:
+    return ev.CycleStarted(cycle=number)
+
+
+def cycles(path: Path) -> list[int]:
+    events = [record.envelope.event for record in read_records(path) if record.envelope]
+    return [event.cycle for event in events if isinstance(event, ev.CycleStarted)]
+
+
+async def test_a_published_event_is_in_the_file_with_private_modes(tmp_path: Path) -> None:
+    path = tmp_path / "sessions" / "a.jsonl"
+    recorder = Recorder(path)
+    bus = EventBus("s", ManualClock(), recorder)
+    for number in range(5):
+        await bus.publish(cycle(number))
+        assert cycles(path)[-1] == number
+    recorder.close()
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+
+
+async def test_the_write_and_the_sync_come_before_anyone_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[str] = []
+    write, fsync = os.write, os.fsync
+
+    def traced_write(descriptor: int, data: bytes) -> int:
+        order.append("write")
+        return write(descriptor, data)
+
+    def traced_fsync(descriptor: int) -> None:
+        order.append("fsync")
+        fsync(descriptor)
+
+    recorder = Recorder(tmp_path / "a.jsonl")
+    bus = EventBus("s", ManualClock(), recorder)
+    bus.subscribe(lambda envelope: order.append("told"))
+    monkeypatch.setattr(os, "write", traced_write)
+    monkeypatch.setattr(os, "fsync", traced_fsync)
+    await bus.publish(ev.SupplementaryInputReceived(id="a", text="x"))
+    monkeypatch.undo()
+    recorder.close()
+    assert order == ["write", "fsync", "told"]
+
+
+async def test_a_full_disk_leaves_no_torn_line_and_writing_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.jsonl"
+    recorder = Recorder(path)
+    bus = EventBus("s", ManualClock(), recorder)
+    await bus.publish(cycle(1))
+    write = os.write
+    calls = 0
+
+    def short_then_full(descriptor: int, data: bytes) -> int:
+        nonlocal calls
+        calls += 1
+        if calls == 1:
+            return write(descriptor, data[:10])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "write", short_then_full)
+    with pytest.raises(RecordingError, match="No space left"):
+        await bus.publish(cycle(2))
+    monkeypatch.undo()
+    await bus.publish(cycle(3))
+    recorder.close()
+    assert cycles(path) == [1, 3]
+    assert path.read_bytes().count(b"\n") == 2
+
+
+def test_a_second_writer_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    recorder = Recorder(path)
+    code = "import sys; from pathlib import Path; from gh_tui.journal.recorder import Recorder\n"
+    code += "Recorder(Path(sys.argv[1]))"
+    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True)
+    assert "RecordingLocked" in done.stderr
+    with pytest.raises(RecordingLocked):
+        Recorder(path)
+    recorder.close()
+
+
+def test_a_planted_link_is_refused(tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    target.write_text("precious\n")
+    (tmp_path / "a.jsonl").symlink_to(target)
+    with pytest.raises(RecordingError):
+        Recorder(tmp_path / "a.jsonl")
+    assert target.read_text() == "precious\n"
+
+
+@given(st.integers(0, 400))
+def test_a_file_cut_anywhere_loses_at_most_its_torn_tail(cut: int) -> None:
+    import asyncio
+    import tempfile
+
+    async def record(path: Path, numbers: range) -> None:
+        recorder = Recorder(path)
+        bus = EventBus("s", ManualClock(), recorder)
+        for number in numbers:
+            await bus.publish(cycle(number))
+        recorder.close()
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.jsonl"
+        asyncio.run(record(path, range(5)))
+        whole = path.read_bytes()
+        kept = whole[: min(cut, len(whole))]
+        path.write_bytes(kept)
+        asyncio.run(record(path, range(10, 12)))
+        found = cycles(path)
+        assert found[-2:] == [10, 11]
+        complete = kept.count(b"\n")
+        assert found[:complete] == list(range(complete))
