@@ -61,6 +61,12 @@ async def test_eighty_columns_keep_what_matters() -> None:
     assert "1 pending" in second
 
 
+async def test_the_mark_of_a_shift_fits_at_eighty_columns() -> None:
+    _, second = await shown(Panes(), fold(migration()), 80)
+    for words in ("912/1,500 tok confirmed", "4,096 server", "1 pending", "≠ 1 shift"):
+        assert words in second
+
+
 async def test_lines_never_pass_the_edge() -> None:
     app = Panes()
     async with app.run_test(size=(80, 12)) as pilot:
@@ -172,6 +178,8 @@ def test_states_in_words() -> None:
     assert activity(SessionState(), REPLAY, None).text == "▶ replay 2× 34/210"
     paused = replace(REPLAY, playing=False)
     assert activity(SessionState(), paused, None).text == "⏸ replay paused 2× 34/210"
+    ended = replace(paused, position=210)
+    assert activity(SessionState(), ended, None).text == "■ replay ended 2× 210/210"
 
 
 async def test_foreign_names_are_literal() -> None:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from gh_tui.events.state import PassState, SessionState, TurnState
 from gh_tui.events.types import TurnFidelityChanged
+from gh_tui.events.values import Fidelity
 
 _IDLE = ("idle", "idle_seconds", "age", "age_seconds")
 _RELEVANCE = ("relevance", "relevance_score", "r")
 _THRESHOLD = ("threshold", "relevance_threshold")
 _RETENTION = ("retention", "value")
 _KEEP = ("keep_tool_results", "keep", "newest")
-_VERBS = {"masked": "masked", "summary": "summary", "archived": "archived", "full": "back"}
+_VERBS: dict[Fidelity, str] = {
+    "masked": "masked",
+    "summary": "summary",
+    "archived": "archived",
+    "full": "back",
+}
 
 
 def setting(state: SessionState, name: str, default: float) -> float:
@@ -61,13 +68,14 @@ def short(change: TurnFidelityChanged, state: SessionState) -> str:
     return text + number
 
 
-def separator(done: PassState) -> str:
-    """What a pass did, on one line."""
+def separator(done: PassState, *, brief: bool = False) -> str:
+    """What a pass did, on one line; `brief` with letters for the fidelities."""
     after = "…" if done.tokens_after is None else f"{done.tokens_after:,}"
-    counts: dict[str, int] = {}
-    for change in done.changes:
-        counts[change.after] = counts.get(change.after, 0) + 1
-    parts = [f"{count} {_VERBS[kind]}" for kind in _VERBS if (count := counts.get(kind))]
+    counts = Counter(change.after for change in done.changes)
+    if brief:
+        letters = " ".join(f"{kind[0].upper()}{count}" for kind, count in counts.items())
+        return f"pass {done.pass_} · {done.tokens_before:,}→{after} tok · {letters or 'no changes'}"
+    parts = [f"{counts[kind]} {word}" for kind, word in _VERBS.items() if counts[kind]]
     did = ", ".join(parts) or ("no changes" if done.tokens_after is not None else "running")
     return f"pass {done.pass_} · {done.trigger} · {done.tokens_before:,} → {after} tok · {did}"
 

@@ -157,7 +157,10 @@ def threshold(state: SessionState) -> float:
 
 def separator_row(number: int, ledger: Ledger, width: int) -> list[Piece]:
     """The line of a pass."""
-    words = shorten(reasons.separator(ledger.state.passes[number]), max(0, width - 7))
+    done, room = ledger.state.passes[number], max(0, width - 7)
+    words = reasons.separator(done)
+    if cell_len(words) > room:
+        words = shorten(reasons.separator(done, brief=True), room)
     line = f" ── {words} "
     style = "pass" if number == ledger.newest_pass else "oldpass"
     return [(style, line), ("track", "─" * max(0, width - cell_len(line) - 1))]
@@ -200,7 +203,9 @@ def detail_rows(turn: TurnState, ledger: Ledger, width: int) -> tuple[list[Piece
     if words:
         first.append(("mark", words + "  "))
     first.append(("text", one_line(turn.summary or turn.text, width * 2)))
-    return first, [("dim", " " + score_words(turn))]
+    seen = ledger.seen.get(turn.iri, turn.tokens)
+    tokens = f"{turn.tokens:,}" if seen == turn.tokens else f"{turn.tokens:,}→{seen:,}"
+    return first, [("dim", f" {score_words(turn)} · {tokens} tok")]
 
 
 def score_words(turn: TurnState) -> str:

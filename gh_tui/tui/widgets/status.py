@@ -29,6 +29,7 @@ WARNING_SECONDS = 20.0
 class StatusBar(Widget):
     """Task, model, context, cycle and what is urgent; colour and words, no motion."""
 
+    ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "status--busy",
         "status--dim",

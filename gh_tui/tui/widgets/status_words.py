@@ -52,6 +52,8 @@ def activity(state: SessionState, replay: ReplayInfo | None, progress: str | Non
     """What happens now, in words."""
     if replay is not None:
         sign, word = ("▶", "replay") if replay.playing else ("⏸", "replay paused")
+        if replay.position >= replay.total:
+            sign, word = "■", "replay ended"
         return Part(
             f"{sign} {word} {replay.speed:g}× {replay.position:,}/{replay.total:,}", "replay"
         )

@@ -35,6 +35,7 @@ class Timeline(ScrollView, can_focus=True):
     place, fewer of them in a low pane; the turns scroll between them.
     """
 
+    ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "timeline--archived",
         "timeline--assistant",
