@@ -126,9 +126,12 @@ async def test_a_failure_counts_down_to_its_retry() -> None:
     async with app.run_test(size=(120, 12)) as pilot:
         app.status.show(state, None, None)
         await pilot.pause()
-        assert lines(app.status)[0] == " ✗ model request failed: refused [/x]␛ · retry in 12 s"
+        assert lines(app.status)[0] == " ✗ request failed: refused [/x]␛ · retry in 12 s"
         app.clock.advance(5)
         assert "retry in 7 s" in lines(app.status)[0]
+        await pilot.resize_terminal(47, 12)
+        await pilot.pause()
+        assert lines(app.status)[0].endswith("refused [/x… · retry in 7 s")
         app.clock.advance(8)
         assert "retrying" in lines(app.status)[0]
         state.apply(migration()[-1])
@@ -139,11 +142,11 @@ async def test_a_failure_counts_down_to_its_retry() -> None:
 async def test_a_cut_prompt_is_told_with_its_fix() -> None:
     app = Panes()
     state = state_after(ev.TruncationSuspected(request=14, sent=3100, reported=2048))
-    async with app.run_test(size=(160, 12)) as pilot:
+    async with app.run_test(size=(80, 12)) as pilot:
         app.status.show(state, None, None)
         await pilot.pause()
-        assert "the server read 2,048 of 3,100 prompt tokens" in lines(app.status)[0]
-        assert "num_ctx" in lines(app.status)[0]
+        assert "prompt cut: 2,048 of 3,100 tok read" in lines(app.status)[0]
+        assert lines(app.status)[0].endswith("raise num_ctx or lower context.budget")
         app.clock.advance(21)
         assert "num_ctx" not in lines(app.status)[0]
         assert "! truncated" in lines(app.status)[1]

@@ -78,7 +78,7 @@ class StatusBar(Widget):
     def banner(self, width: int) -> tuple[str, str] | None:
         """The urgent line that takes the place of the first one, as (style, text)."""
         now = self._clock.monotonic()
-        if (failed := words.failure_line(self._state, self._clock.now())) is not None:
+        if (failed := words.failure_line(self._state, self._clock.now(), width - 2)) is not None:
             return "error", f"✗ {failed}"
         if now < self._shift_until and self._state.shifts:
             return "shift", f"≠ {words.shift_line(self._state.shifts[-1], self._state, width - 2)}"

@@ -139,25 +139,28 @@ def shift_line(shift: TopicShiftDetected, state: SessionState, width: int) -> st
 
 def truncation_line(event: TruncationSuspected) -> str:
     """A cut prompt, with what to do."""
-    return (
-        f"the server read {event.reported:,} of {event.sent:,} prompt tokens: it cuts the context"
-        " · raise its window (num_ctx) or lower context.budget"
-    )
+    read = f"{event.reported:,} of {event.sent:,} tok read"
+    return f"prompt cut: {read} · raise num_ctx or lower context.budget"
 
 
-def failure_line(state: SessionState, now: datetime) -> str | None:
-    """A failed request with the seconds to the next try."""
+def failure_line(state: SessionState, now: datetime, width: int) -> str | None:
+    """A failed request in `width` cells, with the seconds to the next try."""
     failure = state.failure
     if failure is None:
         return None
-    text = f"model request failed: {one_line(failure.message, 160)}"
-    if failure.retry_at is None:
-        return text
+    frame, retry = "request failed: ", _retry_words(failure.retry_at, now)
+    room = max(_LEAST_QUOTE, width - len(frame) - len(retry))
+    return f"{frame}{shorten(one_line(failure.message), room)}{retry}"
+
+
+def _retry_words(retry_at: str | None, now: datetime) -> str:
+    if retry_at is None:
+        return ""
     try:
-        left = (datetime.fromisoformat(failure.retry_at) - now).total_seconds()
+        left = (datetime.fromisoformat(retry_at) - now).total_seconds()
     except (ValueError, TypeError):  # a damaged recording
-        return text
-    return f"{text} · retry in {left:.0f} s" if left >= 0.5 else f"{text} · retrying"
+        return ""
+    return f" · retry in {left:.0f} s" if left >= 0.5 else " · retrying"
 
 
 def arrange(parts: Iterable[Part], width: int) -> list[Part]:
