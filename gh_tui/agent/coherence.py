@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gh_tui.agent.memory import WorkingMemory
+from gh_tui.embedding.vectors import Vector
 from gh_tui.events import types as ev
 from gh_tui.events.bus import EventBus
 from gh_tui.memory.coherence.monitor import TopicCoherence
@@ -15,12 +16,20 @@ class CoherenceWatch:
     """Feeds the turns of L1 to the rule; a confirmed shift is published and runs a pass."""
 
     def __init__(
-        self, bus: EventBus, l1: L1Session, memory: WorkingMemory, rule: TopicCoherence
+        self,
+        bus: EventBus,
+        l1: L1Session,
+        memory: WorkingMemory,
+        rule: TopicCoherence,
+        *,
+        each_input: bool = True,
     ) -> None:
+        """With `each_input` it also looks after each input, not only on the schedule."""
         self._bus = bus
         self._l1 = l1
         self._memory = memory
         self._rule = rule
+        self._each_input = each_input
         self._seen = 0
         self._round = 0
 
@@ -32,6 +41,20 @@ class CoherenceWatch:
         """Take in the turns of a resumed session without deciding anything again."""
         self._rule.check(_as_seen(turn) for turn in self._l1.turns)
         self._seen = len(self._l1)
+
+    def rebase(self, task: Vector | None) -> None:
+        """Begin a new topic by decree: what follows is no shift from the old one.
+
+        Args:
+            task: float32[dim], the new task's vector.
+        """
+        self._seen = len(self._l1)
+        self._rule.rebase(task)
+
+    async def check_input(self) -> None:
+        """Look now, if that is wanted after each input."""
+        if self._each_input:
+            await self.check()
 
     async def check(self) -> None:
         """One round: look at the turns since the last one."""

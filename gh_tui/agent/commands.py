@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from gh_tui.agent.coherence import CoherenceWatch
 from gh_tui.agent.engine import Engine
 from gh_tui.agent.memory import WorkingMemory
-from gh_tui.agent.scoring import classified
+from gh_tui.agent.scoring import Scorer, classified
 from gh_tui.agent.supervisor import CLASSES, of_class
+from gh_tui.agent.task import task_from_input
 from gh_tui.clock import Clock
 from gh_tui.errors import UsageError
+from gh_tui.events import types as ev
 from gh_tui.events.bus import EventBus
 from gh_tui.events.state import SessionState
 from gh_tui.memory.l1 import L1Session
@@ -21,6 +26,8 @@ HELP = {
     "/undo": "undo the latest pass",
     "/pause": "wait before the next cycle",
     "/resume": "go on, or try again after a failure",
+    "/task TEXT": "refine the task; its first wording stays in the session",
+    "/rebase IRI": "make an input the task: the talk has moved on",
     "/class ID CLASS": "change how an input was understood",
     "/withdraw ID": "take a waiting input back",
     "/queue TEXT": "run TEXT after this task",
@@ -38,6 +45,8 @@ class Commands:
         engine: Engine,
         l1: L1Session,
         memory: WorkingMemory,
+        scorer: Scorer,
+        coherence: CoherenceWatch,
         state: SessionState,
     ) -> None:
         self._bus = bus
@@ -45,6 +54,8 @@ class Commands:
         self._engine = engine
         self._l1 = l1
         self._memory = memory
+        self._scorer = scorer
+        self._coherence = coherence
         self._state = state
 
     async def run(self, text: str, client_id: str | None = None) -> str | None:
@@ -74,6 +85,10 @@ class Commands:
                 await self._engine.pause("command")
             case "/resume":
                 await self._engine.resume("command")
+            case "/task":
+                await self._refine(_needed(command, rest))
+            case "/rebase":
+                await self._rebase(rest)
             case "/class":
                 await self._classify(rest)
             case "/withdraw":
@@ -111,6 +126,29 @@ class Commands:
         if not events:
             raise UsageError("/undo: there is no pass to undo")
         await self._bus.publish_all(events)
+
+    async def _refine(self, text: str) -> None:
+        if self._state.task is None:
+            raise UsageError("/task: there is no task yet; the first input becomes it")
+        task = replace(self._state.task, what=text)
+        await self._bus.publish(ev.TaskRefined(task=task, by="user"))
+        self._memory.refined = task
+        await self._scorer.set_task(task)
+
+    async def _rebase(self, word: str) -> None:
+        shifts = self._state.shifts
+        if not word and not shifts:
+            raise UsageError("/rebase IRI: name the input that is the task now")
+        iri = self._iri("/rebase", word or shifts[-1].boundary)
+        turn = self._l1.turn(iri)
+        if turn.role != "user":
+            raise UsageError("/rebase: only an input of yours can be the task")
+        task = task_from_input(turn.text)
+        await self._bus.publish(ev.TaskStarted(task=task, by="user"))
+        self._l1.set_task(iri)
+        self._memory.refined = None
+        await self._scorer.set_task(task)
+        self._coherence.rebase(turn.embedding)
 
     async def _classify(self, rest: str) -> None:
         name, _, class_ = rest.partition(" ")

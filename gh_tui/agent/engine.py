@@ -174,9 +174,9 @@ class Engine:
         await self._desk.take()
         if len(self._inbox):
             await self._inbox.begin_next()
-            await self._coherence.check()
+            await self._coherence.check_input()
         result = await self._runner.run()
-        await self._coherence.check()
+        await self._coherence.check_input()
         return result
 
     async def _finish(self, result: RunResult) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -30,6 +31,7 @@ from gh_tui.context.prompts import system_prompt
 from gh_tui.context.window import Budget, ContextWindowManager
 from gh_tui.embedding.calibration import NATIVE
 from gh_tui.embedding.service import EmbeddingService
+from gh_tui.events import types as ev
 from gh_tui.events.bus import EventBus
 from gh_tui.events.state import SessionState
 from gh_tui.memory.coherence.monitor import TopicCoherence
@@ -145,15 +147,22 @@ def build_agent(
     )
     runner = AgentRunner(bus, clock, provider, memory, desk, turns, toolbox, hooks, limits)
     rule = TopicCoherence(settings.coherence.rule)
-    watch = CoherenceWatch(bus, l1, memory, rule)
+    watch = CoherenceWatch(bus, l1, memory, rule, each_input=settings.coherence.each_input)
     inbox = Inbox(bus, l1, scorer, turns)
     engine = Engine(bus, inbox, desk, runner, watch, approvals, hooks)
-    batch = BatchAgentManager(clock, lambda name, error: None)
+    batch = BatchAgentManager(clock, _tell(bus))
     batch.add(
         "topic_coherence_agent",
         settings.coherence.interval_seconds,
         watch.check,
         ready=watch.has_new_turns,
     )
-    commands = Commands(bus, clock, engine, l1, memory, around.state)
+    commands = Commands(bus, clock, engine, l1, memory, scorer, watch, around.state)
     return Agent(engine, commands, l1, batch, supervisor, budget, system)
+
+
+def _tell(bus: EventBus) -> Callable[[str, Exception], None]:
+    def tell(job: str, error: Exception) -> None:
+        bus.announce(ev.Notice(level="warning", text=f"{job} failed: {error}"))
+
+    return tell

@@ -86,13 +86,6 @@ class StandingSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class SupervisorSettings:
-    """How inputs are understood."""
-
-    use_model: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class ToolSettings:
     """What the agent's tools may do."""
 
@@ -125,7 +118,6 @@ class Settings:
     eviction: EvictionSettings = field(default_factory=EvictionSettings)
     coherence: CoherenceSettings = field(default_factory=CoherenceSettings)
     standing: StandingSettings = field(default_factory=StandingSettings)
-    supervisor: SupervisorSettings = field(default_factory=SupervisorSettings)
     tools: ToolSettings = field(default_factory=ToolSettings)
     supplements: SupplementSettings = field(default_factory=SupplementSettings)
     screen: ScreenSettings = field(default_factory=ScreenSettings)

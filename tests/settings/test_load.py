@@ -62,7 +62,6 @@ def test_the_documented_settings_exist() -> None:
         "eviction.eager",
         "coherence.interval_seconds",
         "coherence.rule",
-        "supervisor.use_model",
         "standing.max",
     }
     assert documented <= set(setting_names())
