@@ -24,7 +24,7 @@ NEAR: Final = 0.20
 A small model loses an instruction after a few turns already: for it everything but the latest
 input is far.
 """
-SAME_SUBJECT: Final = 0.75
+SAME_SUBJECT: Final = 0.72
 """Similarity from which a small model is told only the newer of two instructions."""
 
 _TRAILING_HEADER: Final = (

@@ -110,8 +110,8 @@ class Steps:
             if enough or near.size == size:
                 break
             batch *= 4
-        # A unit's line comes before its archiving, also at equal retention.
-        order = near[np.lexsort((-self.after[near], self.head[near], self.key[near]))]
+        # Stable: at equal retention a unit's line still comes before its archiving.
+        order = near[np.lexsort((self.head[near], self.key[near]))]
         freed = np.cumsum(self.tokens[order])
         gone = np.cumsum(self.messages[order])
         done = np.flatnonzero((freed >= tokens) & (gone >= messages))

@@ -65,6 +65,16 @@ def test_it_is_left_out_when_nothing_is_far() -> None:
     assert "standing" not in parts(request(talk))
 
 
+@pytest.mark.parametrize("most", [None, 3])
+def test_the_last_message_is_not_repeated_in_itself(most: int | None) -> None:
+    talk = drifted()
+    long = talk.say("user", f"Never touch main. {LONG}", standing=True)
+    assembled = request(talk, Standing(most=most), budget=1000)
+    assert assembled.messages[-1].text == long.text
+    talk.exchange(LONG, LONG)
+    assert long.iri in request(talk, Standing(most=most), budget=1200).repeated
+
+
 def test_archive_counts_alone_are_no_message_of_their_own() -> None:
     talk = drifted(filler=8)
     talk.exchange("42 lines")

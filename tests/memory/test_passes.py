@@ -201,3 +201,26 @@ def test_recency_drops_whole_turns_from_the_front() -> None:
     gone = fidelities.count("archived")
     assert gone
     assert fidelities == ["full"] + ["archived"] * gone + ["full"] * (11 - gone)
+
+
+def test_half_of_a_call_stays() -> None:
+    talk = Talk(EvictionConfig(preserve_recent=0, keep_tool_results=0))
+    talk.say("user", "Fix the parser.", is_task=True)
+    asked = talk.call(2, LONG, score=0.0)
+    first = talk.say("tool", LONG, score=0.0, call_id=asked.calls[0].id, name="read_file")
+    talk.say("user", "Hurry.", is_supplement=True)
+    assert changes(talk.run(now=9000.0, budget=50)) == []
+    second = talk.say("tool", LONG, score=0.0, call_id=asked.calls[1].id, name="read_file")
+    talk.say("user", "Go on.")
+    gone = changes(talk.run(now=9000.0, budget=50))
+    assert {change.iri for change in gone} == {asked.iri, first.iri, second.iri}
+
+
+def test_a_call_that_was_cut_short_is_no_half_for_ever() -> None:
+    talk = Talk(EvictionConfig(preserve_recent=0))
+    talk.say("user", "Fix the parser.", is_task=True)
+    asked = talk.call(1, LONG, score=0.0)
+    talk.say("user", "Stop.")
+    talk.say("assistant", "I stopped.")
+    talk.say("user", "Go on.")
+    assert asked.iri in {change.iri for change in changes(talk.run(now=9000.0, budget=50))}
