@@ -15,6 +15,7 @@ from gh_tui.memory.eviction import Columns, EvictionConfig, Floats, Policy, poli
 from gh_tui.memory.hybrid import hybrid, to_unit
 from gh_tui.memory.steps import Units
 from gh_tui.memory.table import ARCHIVED, FULL, MASKED, Ints, Levels, TurnTable
+from gh_tui.memory.tokens import scale_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -139,6 +140,8 @@ class PassPlanner:
             self._topic(proposed_rows)
             self._threshold()
         self._fuse()
+        if self._policy.stages:
+            self._mask_until_it_fits()
         first = min((change.row for change in self._changes), default=len(costs))
         return PassPlan(
             policy=self._policy.name,
@@ -161,9 +164,14 @@ class PassPlanner:
             return
         named = np.zeros(len(self._table), np.bool_)
         named[list(proposed_rows)] = True
-        chosen = self._table.any_of_unit(named) & ~self._fixed_unit & (self._level > ARCHIVED)
-        rows = np.flatnonzero(chosen)
-        self._step(rows, ARCHIVED, "topic", self._basic_terms(rows))
+        near = self._similarities()
+        # What also belongs to the new topic stays.
+        fits = self._table.any_of_unit(near >= self._config.topic_shift_threshold)
+        chosen = self._table.any_of_unit(named) & ~self._fixed_unit & ~fits
+        rows = np.flatnonzero(chosen & (self._level > ARCHIVED))
+        terms = self._basic_terms(rows)
+        terms["query"] = near[rows].astype(np.float64)
+        self._step(rows, ARCHIVED, "topic", terms)
 
     def _threshold(self) -> None:
         table, config = self._table, self._config
@@ -244,15 +252,35 @@ class PassPlanner:
         query, kind = self._request.query, self._policy.query
         if kind == "none" or (query.vector is None and not query.text):
             return np.full(rows.size, np.nan)
+        if kind == "vectors":
+            return self._similarities()[rows].astype(np.float64)
         cosines = self._evidence.vectors.cosines(query.vector, len(self._table))
-        if kind == "hybrid":
-            words = self._evidence.lexicon
-            near = to_unit(hybrid(words.bm25(query.text), cosines, asks=words.asks))[rows]
-        elif self._evidence.calibrate is None:
-            near = np.clip(cosines[rows], 0.0, 1.0)
-        else:
-            near = self._evidence.calibrate(cosines[rows])
+        words = self._evidence.lexicon
+        near = to_unit(hybrid(words.bm25(query.text), cosines, asks=words.asks))[rows]
         return near.astype(np.float64)
+
+    def _similarities(self) -> NDArray[np.float32]:
+        """Calibrated similarity of every row with the query, not-a-number where unknown."""
+        evidence = self._evidence
+        cosines = evidence.vectors.cosines(self._request.query.vector, len(self._table))
+        if evidence.calibrate is None:
+            return np.clip(cosines, 0.0, 1.0)
+        return evidence.calibrate(cosines)
+
+    def _mask_until_it_fits(self) -> None:
+        """Mask results of the newest exchange too, if the request would not fit otherwise."""
+        table = self._table
+        excess = self._tokens - self._request.budget
+        if excess <= 0:
+            return
+        rows = np.flatnonzero(
+            table.tool & (self._level == FULL) & ~self._fixed & (table.line < table.full)
+        )
+        freed = np.cumsum(scale_all(table.full[rows] - table.line[rows], self._request.factor))
+        rows = rows[: int(np.searchsorted(freed, excess)) + 1]
+        results = np.flatnonzero(table.tool)
+        newer = len(results) - 1 - np.searchsorted(results, rows)
+        self._step(rows, MASKED, "mask", {"newer_results": newer})
 
     def _step(self, rows: Ints, after: Levels | int, phase: Phase, terms: Terms) -> None:
         """Move rows down and note each change with its terms, one value per row."""

@@ -152,6 +152,30 @@ def test_a_topic_pass_archives_what_the_detector_proposes_and_nothing_protected(
     assert [(c.iri, c.phase, c.after) for c in done] == [(old.iri, "topic", "archived")]
 
 
+def test_what_belongs_to_the_new_topic_too_stays() -> None:
+    talk = Talk()
+    talk.say("user", "Fix the parser.", is_task=True, vector=[1.0, 0.0])
+    old = talk.say("assistant", LONG, vector=[1.0, 0.1])
+    both = talk.say("assistant", "The parser was written in Rome.", vector=[0.7, 0.7])
+    shift = talk.say("user", "What is Rome like?", vector=[0.1, 1.0])
+    query = Query(shift.iri, shift.text, shift.embedding)
+    done = changes(talk.run("topic", proposed=(old.iri, both.iri), query=query, budget=10_000))
+    assert [change.iri for change in done] == [old.iri]
+    assert done[0].terms["query"] == pytest.approx(0.2, abs=0.02)
+
+
+def test_results_of_the_newest_exchange_are_masked_before_the_request_fails() -> None:
+    talk = Talk()
+    talk.say("user", "Fix the parser.", is_task=True)
+    _, *results = talk.exchange(LONG, LONG, LONG, LONG)
+    assert changes(talk.run(budget=500, tokens_before=talk.l1.tokens())) == []
+    events = talk.run(budget=320, tokens_before=talk.l1.tokens())
+    assert finished(events).tokens_after <= 320
+    masked = [change.iri for change in changes(events)]
+    assert masked == [turn.iri for turn in results[: len(masked)]]
+    assert talk.l1.turn(results[-1].iri).fidelity == "full"
+
+
 def test_after_an_overflow_the_estimate_is_the_ceiling() -> None:
     talk = Talk()
     talk.say("user", "Fix the parser.", is_task=True)
