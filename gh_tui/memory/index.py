@@ -1,0 +1,304 @@
+"""The index over all recordings of a data folder: where a turn is, and which turns fit a query.
+
+The recordings stay the only source of truth. What is missing, damaged or out of date in here is
+made again from them. Every method blocks on disk and belongs off the event loop; all are safe to
+call from any thread and from several processes at once.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gh_tui.errors import RecordingError
+from gh_tui.events import types as ev
+from gh_tui.journal.reader import read_records
+from gh_tui.memory.bm25 import Bm25
+from gh_tui.memory.harvest import harvest
+from gh_tui.memory.hits import Hit, best
+from gh_tui.memory.hybrid import hybrid
+from gh_tui.memory.index_store import Entry, IndexStore, remove_index
+from gh_tui.memory.index_view import IndexView
+from gh_tui.memory.terms import query_words
+from gh_tui.settings.paths import make_private_folder
+
+if TYPE_CHECKING:
+    from gh_tui.embedding.vectors import Vector
+    from gh_tui.events.values import Role
+
+POSTINGS: Final = 40_000
+"""Turns that are read for the words of a query; the commonest words go unread beyond."""
+
+
+class Index:
+    """Search and recall over `sessions/*.jsonl` of a data folder."""
+
+    def __init__(self, data: Path) -> None:
+        """Nothing is opened before it is needed.
+
+        Args:
+            data: the data folder; the index is kept in `index/` in there. If that cannot be
+                used, this process keeps one of its own in a temporary folder.
+        """
+        self._recordings = data / "sessions"
+        self._folder = data / "index"
+        self._private: tempfile.TemporaryDirectory[str] | None = None
+        self._store: IndexStore | None = None
+        self._view = IndexView()
+        self._lock = threading.RLock()
+        self._refreshing = threading.Lock()
+
+    def refresh(self, *, seconds: float | None = None) -> int:
+        """Take in what the recordings have that the index has not.
+
+        At once, if this or another process is at it already. The lock that searches wait for is
+        held for one batch at a time.
+
+        Args:
+            seconds: stop after about that long; the next call goes on from there.
+
+        Returns:
+            how many turns were added; 0 also if it was not possible now, as the disk is full.
+        """
+        if not self._refreshing.acquire(blocking=False):
+            return 0
+        try:
+            with self._only_writer() as alone:
+                if not alone:
+                    return 0
+                until = None if seconds is None else time.monotonic() + seconds
+                try:
+                    return self._take_all(until)
+                except sqlite3.DatabaseError as error:
+                    if not _is_damage(error):
+                        return 0
+                    self._start_anew()
+                    return self._take_all(until)
+                except OSError:
+                    return 0
+        finally:
+            self._refreshing.release()
+
+    def locate(self, iri: str) -> tuple[Path, int] | None:
+        """The recording of a turn and the byte offset of its record; None if it is not indexed."""
+        entry = self._entry(iri)
+        return None if entry is None else (self._recordings / entry.file, entry.offset)
+
+    def text(self, iri: str) -> str:
+        """The full text of a turn, read from its recording.
+
+        Raises:
+            RecordingError: no indexed recording has that turn, or it can no longer be read.
+        """
+        found = self.locate(iri)
+        if found is None:
+            raise RecordingError(f"there is no turn {iri} in the recordings")
+        record = next(read_records(found[0], start=found[1]), None)
+        event = None if record is None or record.envelope is None else record.envelope.event
+        if not isinstance(event, ev.TurnAdded) or event.iri != iri:
+            raise RecordingError(f"{found[0]} no longer has {iri} where it was")
+        return event.text
+
+    def search(
+        self,
+        query: str,
+        vector: Vector | None = None,
+        limit: int = 8,
+        *,
+        embedder: str = "native",
+        exclude: str | None = None,
+    ) -> list[Hit]:
+        """The turns of all sessions that fit a query best, by words and meaning.
+
+        Args:
+            query: any text; only its words count.
+            vector: float32[dim], the query's embedding; None searches by words alone.
+            limit: how many, from 1.
+            embedder: the name of the embedder that made `vector`; turns that were embedded by
+                another one are found by their words and their neighbours.
+            exclude: a session whose turns are left out.
+
+        Returns:
+            at most `limit` hits, best first; none if no turn has anything to do with the query.
+        """
+        with self._lock:
+            try:
+                return self._search(query, vector, limit, embedder, exclude)
+            except (sqlite3.DatabaseError, OSError):
+                self.close()
+                return []
+
+    def close(self) -> None:
+        """Close the files; they are opened again when needed."""
+        with self._lock:
+            if self._store is not None:
+                self._store.close()
+                self._store = None
+            self._view = IndexView()
+            if self._private is not None:
+                self._private.cleanup()
+                self._private = None
+
+    def _search(
+        self, query: str, vector: Vector | None, limit: int, embedder: str, exclude: str | None
+    ) -> list[Hit]:
+        store = self._opened()
+        self._view.update(store)
+        view = self._view
+        words = self._words(store, query)
+        near = self._near(store, vector, embedder)
+        if not words.any() and not np.isfinite(near).any():
+            return []
+        scores = hybrid(words, near, asks=view.asks, sessions=view.files)
+        scores[view.lengths == 0] = -np.inf
+        if exclude is not None:
+            for file, session in store.sessions().items():
+                if session == exclude:
+                    scores[view.files == file] = -np.inf
+        hits = []
+        for row in best(scores, limit):
+            entry = store.entry(number=int(view.ids[row]))
+            if entry is not None:
+                hits.append(_hit(entry, float(scores[row])))
+        return hits
+
+    def _words(self, store: IndexStore, query: str) -> NDArray[np.float32]:
+        found = Bm25(self._view.lengths)
+        having = sorted((store.having(word), word) for word in query_words(query))
+        read = 0
+        for turns, word in having:
+            if read and read + turns > POSTINGS:
+                break
+            read += turns
+            ids, times = store.places(word)
+            rows = self._view.rows(ids)
+            found.add(rows[rows >= 0], times[rows >= 0])
+        return found.scores
+
+    def _near(self, store: IndexStore, vector: Vector | None, embedder: str) -> NDArray[np.float32]:
+        number = 0 if vector is None else store.embedder_id(embedder, vector.size)
+        if vector is None or not number:
+            return np.full(len(self._view.ids), np.nan, np.float32)
+        by_id = store.cosines(number, vector, self._view.beyond)
+        near: NDArray[np.float32] = by_id[self._view.ids]
+        near[self._view.embedders != number] = np.nan
+        return near
+
+    def _entry(self, iri: str) -> Entry | None:
+        with self._lock:
+            try:
+                return self._opened().entry(iri=iri)
+            except (sqlite3.DatabaseError, OSError, UnicodeEncodeError):
+                return None
+
+    def _take_all(self, until: float | None) -> int:
+        paths = {path.name: path for path in self._readable()}
+        with self._lock:
+            known = self._opened().files()
+        stale = [
+            name
+            for name, file in known.items()
+            if name not in paths or _changed(paths[name], file.inode, file.done)
+        ]
+        if stale:
+            # What its owner deleted must not stay readable in here.
+            self._start_anew()
+        return sum(self._take(path, until) for path in paths.values())
+
+    def _take(self, path: Path, until: float | None) -> int:
+        status = path.stat()
+        with self._lock:
+            store = self._opened()
+            file = store.files().get(path.name) or store.add_file(path.name, status.st_ino)
+        if file.done == status.st_size or _is_over(until):
+            return 0
+        added = 0
+        # One that needs a newer program stays out, and does not keep the others out.
+        with suppress(RecordingError):
+            for batch in harvest(path, file.done):
+                with self._lock:
+                    added += self._opened().write(file, batch)
+                if _is_over(until):
+                    break
+        return added
+
+    def _readable(self) -> list[Path]:
+        if not self._recordings.is_dir():
+            return []
+        found = sorted(self._recordings.glob("*.jsonl"), reverse=True)
+        return [path for path in found if path.is_file() and not path.is_symlink()]
+
+    def _opened(self) -> IndexStore:
+        if self._store is not None and not self._store.is_current:
+            self._store.close()
+            self._store, self._view = None, IndexView()
+        if self._store is None:
+            self._store = self._open()
+        return self._store
+
+    def _open(self) -> IndexStore:
+        if self._private is None:
+            with suppress(OSError, sqlite3.OperationalError):
+                return IndexStore(self._folder)
+            self._private = tempfile.TemporaryDirectory(prefix="gh-tui-")
+        return IndexStore(self._place())
+
+    def _place(self) -> Path:
+        return self._folder if self._private is None else Path(self._private.name) / "index"
+
+    def _start_anew(self) -> None:
+        with self._lock:
+            if self._store is not None:
+                self._store.close()
+            self._store, self._view = None, IndexView()
+            remove_index(self._place())
+
+    @contextmanager
+    def _only_writer(self) -> Iterator[bool]:
+        """Whether this process may write; a folder without a lock file is nobody else's."""
+        try:
+            make_private_folder(self._folder)
+            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            descriptor = os.open(self._folder / "lock", flags, 0o600)
+        except OSError:
+            yield True
+            return
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield False
+        else:
+            yield True
+        finally:
+            os.close(descriptor)
+
+
+def _changed(path: Path, inode: int, done: int) -> bool:
+    status = path.stat()
+    return status.st_ino != inode or status.st_size < done
+
+
+def _is_damage(error: sqlite3.DatabaseError) -> bool:
+    """Damaged or not ours, rather than busy, full or read-only."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
+    return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
+
+
+def _is_over(until: float | None) -> bool:
+    return until is not None and time.monotonic() > until
+
+
+def _hit(entry: Entry, score: float) -> Hit:
+    role = cast("Role", entry.role)
+    return Hit(entry.iri, role, entry.summary, score, entry.session, entry.title, entry.time)
