@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import signal
 import time
 from collections.abc import Callable, Sequence
@@ -12,27 +13,33 @@ from typing import ClassVar
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.notifications import SeverityLevel
+from textual.screen import Screen
 
 from gh_tui.errors import GhError
+from gh_tui.settings.model import Settings
+from gh_tui.settings.paths import Paths
 from gh_tui.tui import theme_files
 from gh_tui.tui.crash import QuietCrash
-from gh_tui.tui.ports import Recording
+from gh_tui.tui.ports import LiveSession, Recording
 from gh_tui.tui.sanitize import visible
 from gh_tui.tui.screens.help import HelpScreen
 from gh_tui.tui.screens.live import LiveScreen, OpenSession
 from gh_tui.tui.screens.replay import ReplayScreen
 from gh_tui.tui.screens.samples import SamplesScreen
+from gh_tui.tui.screens.session import SessionScreen
 
 QUIT_SECONDS = 3.0
 """How long a second Ctrl+C still quits."""
 
 STYLES: tuple[str | PurePath, ...] = (
     "styles/base.tcss",
+    "styles/markdown.tcss",
     "styles/dialogs.tcss",
     "widgets/conversation.tcss",
     "widgets/composer.tcss",
     "widgets/timeline.tcss",
     "widgets/status.tcss",
+    "widgets/entry.tcss",
 )
 
 Samples = Callable[[], Sequence[tuple[Path, str]]]
@@ -48,11 +55,7 @@ class GlidingHorseApp(QuietCrash, App[int]):
 
     TITLE = "gh-tui"
     ENABLE_COMMAND_PALETTE = False
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [
-        (0, "-narrow"),
-        (100, "-wide"),
-        (160, "-broad"),
-    ]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-broad")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "quit", key_display="^Q", priority=True),
     ]
@@ -63,6 +66,7 @@ class GlidingHorseApp(QuietCrash, App[int]):
         *,
         player: Recording | None = None,
         task: str = "",
+        theme: str = theme_files.DEFAULT_DARK,
         theme_folder: Path | None = None,
         samples: Samples | None = None,
         open_recording: OpenRecording | None = None,
@@ -73,6 +77,7 @@ class GlidingHorseApp(QuietCrash, App[int]):
             open_session: makes the session; called in a worker after the first paint.
             player: a recording to replay instead.
             task: submitted as if it had been typed.
+            theme: the name of a theme; one that does not exist is told and replaced.
             theme_folder: the user's own theme files.
             samples: the recordings on offer; by default those that come with the program.
             open_recording: makes a player; by default the program's own.
@@ -80,6 +85,7 @@ class GlidingHorseApp(QuietCrash, App[int]):
         super().__init__(css_path=list(STYLES))
         self._player = player
         self._live = None if open_session is None else LiveScreen(open_session, task)
+        self._first_theme = theme
         self._theme_folder = theme_folder
         self._samples = samples or _shipped_samples
         self._open_recording = open_recording or _open_player
@@ -91,16 +97,21 @@ class GlidingHorseApp(QuietCrash, App[int]):
         themes, notices = theme_files.load_themes(self._theme_folder)
         for theme in themes:
             self.register_theme(theme)
-        names = [theme.name for theme in themes]
-        if theme_files.DEFAULT_DARK in names:
-            self.theme = theme_files.DEFAULT_DARK
+        if self._first_theme in self.available_themes:
+            self.theme = self._first_theme
+        else:
+            notices.append(f"There is no theme {self._first_theme}; F4 shows those there are.")
         for notice in notices:
             self.tell(notice, "warning")
         self._obey_signals()
+
+    def get_default_screen(self) -> Screen[None]:
+        """The session or the replay is the first screen there is."""
         if self._live is not None:
-            await self.push_screen(self._live)
-        elif self._player is not None:
-            await self.push_screen(ReplayScreen(self._player))
+            return self._live
+        if self._player is not None:
+            return ReplayScreen(self._player)
+        raise ValueError("the app needs a session factory or a player")
 
     def _obey_signals(self) -> None:
         loop = asyncio.get_running_loop()
@@ -111,7 +122,10 @@ class GlidingHorseApp(QuietCrash, App[int]):
         self.run_worker(self._quit(128 + number), group="quit", exit_on_error=False)
 
     def tell(self, text: str, severity: SeverityLevel = "information") -> None:
-        """A passing notice for what no pane is responsible for."""
+        """Where the eyes are; a passing notice over windows that have no place for it."""
+        if isinstance(self.screen, SessionScreen):
+            self.screen.say(text, is_error=severity == "error")
+            return
         self.notify(visible(text), severity=severity, markup=False)
 
     # Leaving
@@ -182,6 +196,42 @@ class GlidingHorseApp(QuietCrash, App[int]):
         if names:
             index = names.index(self.theme) if self.theme in names else -1
             self.theme = names[(index + 1) % len(names)]
+
+
+def run_app(settings: Settings, paths: Paths, workspace: Path, task: str | None) -> int:
+    """Open the app on a live session; returns the exit status.
+
+    Args:
+        settings: all settings.
+        paths: where recordings and the user's themes are.
+        workspace: the folder that tools are confined to.
+        task: submitted as if it had been typed.
+    """
+
+    async def open_session() -> LiveSession:
+        runtime = await asyncio.to_thread(importlib.import_module, "gh_tui.runtime")
+        session: LiveSession = runtime.Session(settings, paths, workspace, interactive=True)
+        return session
+
+    app = GlidingHorseApp(
+        open_session,
+        task=task or "",
+        theme=settings.screen.theme,
+        theme_folder=paths.config / "themes",
+    )
+    app.run()
+    return app.return_code or 0
+
+
+def run_replay(settings: Settings, recording: Path) -> int:
+    """Replay a recording in the app; returns the exit status.
+
+    Raises:
+        RecordingError: if it cannot be read.
+    """
+    app = GlidingHorseApp(player=_open_player(recording), theme=settings.screen.theme)
+    app.run()
+    return app.return_code or 0
 
 
 def _shipped_samples() -> Sequence[tuple[Path, str]]:

@@ -42,20 +42,24 @@ class LiveSession(Protocol):
         """
         ...
 
-    async def queue(self, text: str) -> str | None:
+    async def queue(self, text: str) -> None:
         """Accept an input that runs after the present task."""
         ...
 
-    async def cancel(self) -> list[str]:
-        """Stop the agent; returns the texts of the pending supplements, in order."""
+    async def cancel(self, *, by_key: bool = False) -> list[str]:
+        """Stop the agent; returns the texts that it had not taken, in order."""
         ...
 
     async def approve(self, call: str, allow: bool) -> None:
         """Answer a tool that waits for approval."""
         ...
 
-    async def withdraw(self, id: str) -> None:  # noqa: A002  the name of the field on the wire
-        """Take back a supplement that no request has carried."""
+    async def withdraw(self, name: str) -> str:
+        """Take back a supplement that is still pending; returns its text.
+
+        Raises:
+            UsageError: if it is not pending any more.
+        """
         ...
 
     async def full_text(self, iri: str) -> str:

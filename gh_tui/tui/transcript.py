@@ -26,6 +26,8 @@ class InputRow:
     supplement: str | None = None
     waits: bool = False
     """Accepted, but not yet a turn."""
+    returned: bool = False
+    """Handed back before the model saw it."""
 
 
 @dataclass(slots=True)
@@ -48,6 +50,7 @@ class ToolRow:
     status: ToolStatus
     preview: str = ""
     result: str = ""
+    error: str = ""
     tokens: int | None = None
 
 
@@ -90,6 +93,10 @@ class Transcript:
             case ev.UserInputReceived() as event:
                 if not state.running:
                     self._add_input(InputRow(event.text, envelope.time, event.iri, waits=True))
+            case ev.SupplementReturned(id=iri) if iri in self._inputs:
+                row = self._inputs[iri]
+                row.waits, row.returned = False, True
+                self._touch(row)
             case ev.TurnAdded() as event:
                 self._on_turn(event, envelope.time)
             case (
@@ -165,8 +172,7 @@ class Transcript:
         if found is None or tool is None:
             return
         found.status = tool.status
-        if tool.error:
-            found.result = found.result or tool.error
+        found.error = tool.error or ""
         self._touch(found)
 
 
@@ -182,8 +188,12 @@ def _note(event: ev.Event, state: SessionState) -> tuple[Level, str] | None:
                 f"the server says it read {event.reported:,} of {event.sent:,} tokens: "
                 "raise its context length, or lower context.budget"
             )
+        case ev.AgentPaused():
+            return "info", "paused before the next cycle: /resume goes on"
         case ev.TaskFinished(outcome="failed"):
-            return "error", f"the task failed: {event.text}"
+            waiting = len(state.pending)
+            advice = f" · {waiting} inputs are pending: /resume sends them" if waiting else ""
+            return "error", f"the task failed: {event.text}{advice}"
         case ev.TaskFinished(outcome="cancelled"):
             return "warning", "stopped"
         case ev.TopicShiftDetected():

@@ -64,12 +64,11 @@ class ScriptedSession:
             await self.say(text)
         return self.answer
 
-    async def queue(self, text: str) -> str | None:
+    async def queue(self, text: str) -> None:
         self.queued.append(text)
         await self.bus.publish(ev.UserInputReceived(iri=self.iri(), text=text))
-        return None
 
-    async def cancel(self) -> list[str]:
+    async def cancel(self, *, by_key: bool = False) -> list[str]:
         self.cancelled += 1
         self.busy = False
         texts = list(self.pending.values())
@@ -83,10 +82,11 @@ class ScriptedSession:
         self.approvals.append((call, allow))
         await self.bus.publish(ev.ToolApproval(call=call, decision="allow" if allow else "deny"))
 
-    async def withdraw(self, id: str) -> None:  # noqa: A002
-        self.withdrawn.append(id)
-        text = self.pending.pop(id)
-        await self.bus.publish(ev.SupplementReturned(id=id, text=text, reason="withdrawn"))
+    async def withdraw(self, name: str) -> str:
+        self.withdrawn.append(name)
+        text = self.pending.pop(name)
+        await self.bus.publish(ev.SupplementReturned(id=name, text=text, reason="withdrawn"))
+        return text
 
     async def full_text(self, iri: str) -> str:
         return f"the whole text of {iri} {BOMB}"

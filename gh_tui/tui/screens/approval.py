@@ -50,13 +50,17 @@ class ApprovalScreen(ModalScreen[bool | None]):
                 yield Static(Content(self._text()), classes="dialog-text")
             yield Static(classes="dialog-keys", id="lock")
             with Horizontal(classes="buttons"):
-                yield Button(Content("Deny · Esc"), id="deny")
-                yield Button(Content("Allow · Ctrl+Y"), id="allow", disabled=True)
+                yield Button(Content(" Deny · Esc "), id="deny", compact=True)
+                yield Button(Content(" Allow · Ctrl+Y "), id="allow", disabled=True, compact=True)
 
     def _text(self) -> str:
-        arguments = json.dumps(self.tool.arguments, ensure_ascii=False, indent=2)
-        parts = [self.tool.preview, f"arguments: {arguments}"]
-        return visible("\n\n".join(part for part in parts if part))
+        preview = self.tool.preview
+        parts = [preview] if preview else []
+        for name, value in self.tool.arguments.items():
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            if not text or text not in preview:  # nothing may be missing, little stand twice
+                parts.append(f"{name}: {text}")
+        return visible("\n\n".join(parts))
 
     def on_mount(self) -> None:
         """Nothing typed so far counts."""
@@ -91,7 +95,7 @@ class ApprovalScreen(ModalScreen[bool | None]):
         words = (
             "Ctrl+Y allows it once · Esc or n denies it"
             if self._seen
-            else "There is more: scroll to the end (Page Down, End) before it can be allowed"
+            else "There is more below: PgDn or End. It can be allowed when all was seen."
         )
         self.query_one("#lock", Static).update(Content(words))
 

@@ -101,4 +101,4 @@ class HelpScreen(ModalScreen[None]):
 
 
 def _line(keys: str, words: str) -> Content:
-    return Content.assemble((f"  {keys:<17}", "bold $text-accent"), (words, ""))
+    return Content.assemble((f"  {keys:<17}", "bold $accent"), (words, ""))

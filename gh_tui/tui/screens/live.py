@@ -26,6 +26,9 @@ from gh_tui.tui.widgets.input_box import InputBox, Way, typed
 from gh_tui.tui.widgets.receipts import Receipts
 from gh_tui.tui.widgets.start import StartPanel
 
+OWN_COMMANDS = {"/help": "app.help", "/exit": "app.quit"}
+"""Commands of the screen, not of the session."""
+
 OpenSession = Callable[[], Awaitable[LiveSession]]
 
 
@@ -34,8 +37,8 @@ class LiveScreen(SessionScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "stop", "stop", key_display="Esc"),
-        Binding("f2", "app.samples", "samples"),
-        Binding("f5", "receipts", "receipts"),
+        Binding("f2", "app.samples", "samples", key_display="F2"),
+        Binding("f5", "receipts", "receipts", key_display="F5"),
     ]
 
     def __init__(self, open_session: OpenSession, task: str = "") -> None:
@@ -107,21 +110,20 @@ class LiveScreen(SessionScreen):
         """What only a live session answers to."""
         match envelope.event:
             case ev.SessionStarted() as event:
-                why = f" — {event.reason}" if event.reason else ""
-                self.start.ready(f"{event.provider} · {event.model}{why}")
+                self.start.chosen(event)
                 self._ready = True
             case ev.UserInputReceived():
                 self.composer.receipts.settle()
             case ev.ToolRequested(needs_approval=True) as event:
                 self._waiting_approvals.append(event.call)
             case ev.SessionEnded():
-                self.call_later(self.app.exit)
+                self.attempt(self.app.run_action("app.quit"), "quit")  # type: ignore[arg-type]
             case _:
                 pass
 
     async def settled(self, state: SessionState) -> None:
         """Everything outside the conversation."""
-        self.status.show(state, None, None if self._ready else self.start.latest)
+        self.status.show(state, None, self.start.latest)
         self.composer.receipts.show(state)
         self._retitle()
         self._ask_next()
@@ -183,12 +185,7 @@ class LiveScreen(SessionScreen):
         if text is None:
             return
         try:
-            if text.strip() == "/help":
-                await self.app.run_action("app.help")
-                answer = None
-            else:
-                await self._opened.wait()
-                answer = await self._hand_over(text, way)
+            answer = await self._hand_over(text, way)
         except GhError as error:
             self.composer.refused(str(error))
             return
@@ -198,15 +195,18 @@ class LiveScreen(SessionScreen):
         self.composer.accepted()
         if answer:
             self.say(answer)
-        if text.strip() == "/exit":
-            await self.app.run_action("app.quit")
         self._retitle()
 
     async def _hand_over(self, text: str, way: Way) -> str | None:
+        if (action := OWN_COMMANDS.get(text.strip())) is not None:
+            await self.app.run_action(action)
+            return None
+        await self._opened.wait()
         session = self._session
         assert session is not None  # noqa: S101  `_opened` was set with it
         if way == "queue" and not is_command(text):
-            return await session.queue(text)
+            await session.queue(text)
+            return None
         return await session.submit(text)
 
     def on_input_box_scrolled(self, event: InputBox.Scrolled) -> None:
@@ -225,7 +225,7 @@ class LiveScreen(SessionScreen):
             self.attempt(self._stop(self._session), "stop")
 
     async def _stop(self, session: LiveSession) -> None:
-        texts = await session.cancel()
+        texts = await session.cancel(by_key=True)
         self.composer.hand_back([typed(text) for text in texts])
         self._retitle()
 
@@ -241,11 +241,10 @@ class LiveScreen(SessionScreen):
         await self._opened.wait()
         return await self._session.submit(text) if self._session is not None else None
 
-    async def full_text(self, iri: str) -> str:
-        """From the archive."""
+    async def touch(self, iri: str) -> None:
+        """Opening an entry is an access."""
         if self._session is not None:
-            return await self._session.full_text(iri)
-        return await super().full_text(iri)
+            await self._session.full_text(iri)
 
     # Panes
 
@@ -282,9 +281,9 @@ class LiveScreen(SessionScreen):
             case "open":
                 self._open_message(entry)
             case "withdraw" | "edit" if session is not None:
-                await session.withdraw(entry.id)
+                text = await session.withdraw(entry.id)
                 if action == "edit":
-                    self.composer.hand_back([typed(entry.text)])
+                    self.composer.hand_back([typed(text)])
                     self.home()
             case "accept" if entry.suggested:
                 await self._run_command(f"/class {entry.id} {entry.suggested}")

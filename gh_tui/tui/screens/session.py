@@ -21,9 +21,9 @@ from gh_tui.events.state import SessionState
 from gh_tui.tui.bridge import Bridge
 from gh_tui.tui.dispatch import Dispatch
 from gh_tui.tui.screens.link import LinkScreen
-from gh_tui.tui.screens.text import TextScreen
 from gh_tui.tui.transcript import Transcript
 from gh_tui.tui.widgets.conversation import Conversation
+from gh_tui.tui.widgets.entry import EntryScreen
 from gh_tui.tui.widgets.key_bar import KeyBar
 from gh_tui.tui.widgets.status import StatusBar
 from gh_tui.tui.widgets.timeline import Timeline
@@ -34,11 +34,11 @@ class SessionScreen(Screen[None]):
 
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f1", "app.help", "help"),
+        Binding("f1", "app.help", "help", key_display="F1"),
         Binding("tab", "pane(1)", "next pane", show=False),
         Binding("shift+tab", "pane(-1)", "previous pane", show=False),
-        Binding("f3", "timeline", "timeline"),
-        Binding("f4", "app.next_theme", "theme"),
+        Binding("f3", "timeline", "timeline", key_display="F3"),
+        Binding("f4", "app.next_theme", "theme", key_display="F4"),
         Binding("ctrl+o", "folds", "folds", key_display="^O"),
         Binding("ctrl+up", "earlier", "load earlier", show=False),
         Binding("ctrl+end", "bottom", "newest", show=False),
@@ -95,9 +95,8 @@ class SessionScreen(Screen[None]):
         """Show one line to the user, where the eyes are."""
         raise NotImplementedError
 
-    async def full_text(self, iri: str) -> str:
-        """The whole text of an entry."""
-        return self.state.turns[iri].text
+    async def touch(self, iri: str) -> None:
+        """The user opens an entry: in a live session that counts as an access."""
 
     async def command(self, text: str) -> str | None:
         """Run a `/command`."""
@@ -172,10 +171,13 @@ class SessionScreen(Screen[None]):
     def on_timeline_act(self, event: Timeline.Act) -> None:
         """A key on an entry of the timeline."""
         event.stop()
-        if event.action == "open":
-            self.attempt(self._open_entry(event.iri), "open")
+        self._act(event.action, event.iri)
+
+    def _act(self, action: str, iri: str) -> None:
+        if action == "open":
+            self.attempt(self._open_entry(iri), "open")
         else:
-            words = {"undo": "/undo"}.get(event.action, f"/{event.action} {event.iri}")
+            words = "/undo" if action == "undo" else f"/{action} {iri}"
             self.attempt(self._run_command(words), "command")
 
     async def _run_command(self, words: str) -> None:
@@ -184,10 +186,15 @@ class SessionScreen(Screen[None]):
             self.say(answer)
 
     async def _open_entry(self, iri: str) -> None:
-        turn = self.state.turns[iri]
-        text = await self.full_text(iri)
-        head = f"{turn.role} · {turn.fidelity} · {turn.tokens:,} tokens · {iri}"
-        self.app.push_screen(TextScreen(head, text))
+        if iri not in self.state.turns:
+            return
+        await self.touch(iri)
+
+        def act(action: str | None) -> None:
+            if action is not None:
+                self._act(action, iri)
+
+        self.app.push_screen(EntryScreen(self.state, iri), act)
 
     def on_markdown_link_clicked(self, event: Markdown.LinkClicked) -> None:
         """Open http(s) only, after showing where it leads."""

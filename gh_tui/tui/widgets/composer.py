@@ -8,6 +8,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from gh_tui.tui.commands import COMMANDS, completed, enter_meaning, matching
+from gh_tui.tui.ink import DIM
 from gh_tui.tui.sanitize import one_line, visible
 from gh_tui.tui.widgets.input_box import InputBox
 from gh_tui.tui.widgets.receipts import Receipts
@@ -82,14 +83,12 @@ class Composer(Vertical):
         lines = [
             Content.assemble(
                 (f"{command.name} {command.arguments}".ljust(18), "bold"),
-                (command.help, "$text-muted"),
+                (command.help, DIM),
             )
             for command in found[:HINTS]
         ]
         if len(found) > HINTS:
-            lines.append(
-                Content.styled(f"{len(found) - HINTS} more · Tab completes", "$text-muted")
-            )
+            lines.append(Content.styled(f"{len(found) - HINTS} more · Tab completes", DIM))
         self.hints.update(Content("\n").join(lines))
 
     def complete(self) -> bool:
@@ -117,6 +116,7 @@ class Composer(Vertical):
     def accepted(self) -> None:
         """It is durable: take it out of the box, and only it."""
         text, self._saving = self._saving, None
+        self.feedback.display = False
         if text is not None:
             if not self._inputs or self._inputs[-1] != text:
                 self._inputs.append(text)

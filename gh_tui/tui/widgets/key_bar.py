@@ -7,6 +7,10 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
+ORDER = ("escape", "f1", "f3", "f5", "ctrl+o", "f2", "f4", "ctrl+q")
+"""General keys from the most to the least needed; those of a pane come before them."""
+LAST = "ctrl+q"
+
 
 class KeyBar(Static):
     """Shows the bindings of the focused pane and of the screen, as many as fit."""
@@ -27,22 +31,32 @@ class KeyBar(Static):
         self.redraw()
 
     def redraw(self) -> None:
-        """Draw the keys."""
-        parts: list[Content] = []
-        room = (self.size.width or 80) - 2
-        seen: set[str] = set()
+        """Draw the keys of the focused pane, then the general ones; quit stands at the end."""
+        shown: dict[str, Binding] = {}
         for active in self.screen.active_bindings.values():
             binding = active.binding
-            if not binding.show or binding.action in seen:
-                continue
-            seen.add(binding.action)
-            part = Content.assemble((self._key(binding), "$footer-key-foreground bold"), " ")
-            part = Content.assemble(part, (binding.description, "$footer-description-foreground"))
-            if part.cell_length + 2 > room:
-                break
-            room -= part.cell_length + 2
-            parts.append(part)
-        self.update(Content("  ").join(parts))
+            if binding.show and active.enabled:
+                shown.setdefault(binding.action, binding)
+        ordered = sorted(shown.values(), key=_place)
+        last = [self._part(binding) for binding in ordered if binding.key == LAST]
+        room = self.size.width - 2 - sum(part.cell_length + 2 for part in last)
+        parts: list[Content] = []
+        for binding in ordered:
+            part = self._part(binding)
+            if binding.key != LAST and part.cell_length <= room:
+                room -= part.cell_length + 2
+                parts.append(part)
+        if last and room >= 0:
+            last[0] = Content.assemble(" " * room, last[0])
+        self.update(Content("  ").join([*parts, *last]))
 
-    def _key(self, binding: Binding) -> str:
-        return self.app.get_key_display(binding)
+    def _part(self, binding: Binding) -> Content:
+        return Content.assemble(
+            (self.app.get_key_display(binding), "$footer-key-foreground bold"),
+            " ",
+            (binding.description.lower(), "$footer-description-foreground"),
+        )
+
+
+def _place(binding: Binding) -> int:
+    return ORDER.index(binding.key) if binding.key in ORDER else -1

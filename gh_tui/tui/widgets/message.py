@@ -13,8 +13,10 @@ from textual.widget import Widget
 from textual.widgets import Markdown, Static
 from textual.widgets.markdown import MarkdownStream
 
+from gh_tui.tui.ink import DIM
 from gh_tui.tui.sanitize import one_line, visible
 from gh_tui.tui.transcript import InputRow, NoteRow, ReplyRow, Row, ToolRow, clock
+from gh_tui.tui.widgets.receipts import short_id
 
 FOLDED, OPEN = "▸", "▾"
 SHOWN_LINES = 40
@@ -51,7 +53,7 @@ class Fold(Static, can_focus=True):
     def redraw(self) -> None:
         """Show the present text."""
         mark = OPEN if self.open else FOLDED
-        head = Content.assemble((f"{mark} ", "$text-muted"), self.head())
+        head = Content.assemble((f"{mark} ", DIM), self.head())
         self.update(Content.assemble(head, "\n", self.body()) if self.open else head)
 
     def set_open(self, is_open: bool) -> None:
@@ -92,9 +94,11 @@ class InputView(Static):
         """Draw the header and the text."""
         row = self.row
         self.set_class(row.supplement is not None, "supplement")
-        who = f"you · supplement {visible(row.supplement)}" if row.supplement else "you"
+        who = f"you · supplement {short_id(row.supplement)}" if row.supplement else "you"
         note = " · waits for the model" if row.waits else ""
-        header = Content.styled(f"{who} · {clock(row.time)}{note}", "$text-muted")
+        if row.returned:
+            note = " · not sent: it is back in the box"
+        header = Content.styled(f"{who} · {clock(row.time)}{note}", DIM)
         self.update(Content.assemble(header, "\n", Content(shortened(row.text.strip("\n")))))
 
 
@@ -109,11 +113,11 @@ class Thought(Fold):
         """How much was thought, and how it begins."""
         text = self.row.reasoning
         first = "" if self.open else f" · {one_line(text, 160)}"
-        return Content.styled(f"thought, {len(text):,} characters{first}", "$text-muted")
+        return Content.styled(f"thought, {len(text):,} characters{first}", DIM)
 
     def body(self) -> Content:
         """All of it."""
-        return Content.styled(visible(self.row.reasoning), "$text-muted")
+        return Content.styled(visible(self.row.reasoning), DIM)
 
 
 class ReplyView(Vertical):
@@ -217,9 +221,11 @@ class ToolView(Fold):
     def head(self) -> Content:
         """Name, short arguments, state, cost."""
         row = self.row
-        style = "$text-error" if row.status in ("failed", "denied") else "$text-muted"
+        style = "$error" if row.status in ("failed", "denied") else DIM
         cost = f" · {row.tokens:,} tokens" if row.tokens is not None else ""
         state = f"{_TOOL_WORDS[row.status]}{cost}"
+        if row.error:
+            state += f" · {one_line(row.error, 60)}"
         name = visible(row.name, keep_newlines=False)
         room = max(8, self.size.width - len(name) - len(state) - 8) if self.size.width else 40
         return Content.assemble(
@@ -236,7 +242,7 @@ class ToolView(Fold):
         arguments = json.dumps(row.arguments, ensure_ascii=False, indent=2)
         parts: list[Content | str | tuple[str, str]] = [Content(shortened(arguments))]
         if row.result:
-            parts += ["\n", ("─ result", "$text-muted"), "\n", Content(shortened(row.result))]
+            parts += ["\n", ("─ result", DIM), "\n", Content(shortened(row.result))]
         return Content.assemble(*parts)
 
     async def follow(self) -> None:

@@ -11,8 +11,25 @@ from textual.message import Message
 from textual.widgets import Static
 
 from gh_tui.events.state import SessionState, SupplementState
+from gh_tui.tui.cells import fit
+from gh_tui.tui.ink import DIM
 from gh_tui.tui.sanitize import one_line, visible
 
+CLASS_WORDS = {
+    "AddContext": "context",
+    "RefineObjective": "refine",
+    "ProvideConstraint": "constraint",
+    "GuideDirection": "guide",
+    "PrioritizeStep": "prioritise",
+    "SuggestApproach": "suggest",
+    "Pause": "pause",
+    "Resume": "resume",
+    "SkipCurrentStep": "skip",
+    "ConfirmDirection": "confirm",
+    "CorrectApproach": "correct",
+    "AbortCurrentStep": "abort",
+}
+"""The twelve classes, short."""
 FEW = 3
 """Lines while it is not opened."""
 
@@ -23,10 +40,10 @@ class Receipts(Static, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "move(-1)", "up", show=False),
         Binding("down", "move(1)", "down", show=False),
-        Binding("enter", "open", "the message that carried it"),
+        Binding("enter", "open", "message"),
         Binding("e", "act('edit')", "edit"),
         Binding("w", "act('withdraw')", "withdraw"),
-        Binding("a", "act('accept')", "accept the suggestion"),
+        Binding("a", "act('accept')", "accept"),
         Binding("p", "act('pin')", "pin"),
     ]
 
@@ -96,35 +113,30 @@ class Receipts(Static, can_focus=True):
         shown = self.shown
         lines = [self._line(entry) for entry in shown]
         lines += [
-            Content.assemble(("  queued  ", "$text-warning"), "after this task  ", one_line(text))
+            Content.assemble(("  queued  ", "$warning"), "after this task  ", one_line(text))
             for text in self._queued
         ]
         if not self.opened and len(lines) > FEW:
             lines = lines[-FEW:]
         hidden = len(self._entries) - len(shown)
         if self.opened and hidden > 0:
-            lines.insert(0, Content.styled(f"  {hidden} earlier", "$text-muted"))
+            lines.insert(0, Content.styled(f"  {hidden} earlier", DIM))
         width = self.size.width or 76
         return [line.truncate(width, ellipsis=True) for line in lines]
 
     def _line(self, entry: SupplementState) -> Content:
         chosen = self.has_focus and entry.id == self.selected
         mark, style = _mark(entry)
-        score = "  — " if entry.relevance_score is None else f"{entry.relevance_score:.2f}"
-        class_ = one_line(entry.class_ or "", 20)
-        if entry.suggested:
-            class_ += f" ({one_line(entry.suggested, 20)}? a)"
-        width = self.size.width or 76
-        column = 34 if width >= 110 else 27
+        score = " –  " if entry.relevance_score is None else f"{entry.relevance_score:.2f}"
+        class_ = class_words(entry)
+        wide = self.size.width >= 110
         return Content.assemble(
-            ("› " if chosen else "  ", "$text-accent"),
+            ("› " if chosen else "  ", "$accent"),
             (f"{mark} ", style),
-            (f"{one_line(entry.id, 8):<4} ", "$text-muted"),
-            Content(receipt_words(entry)).truncate(column, ellipsis=True, pad=True),
-            "  ",
-            (f"{score}  ", "$text-muted"),
-            Content(class_).truncate(22 if width >= 110 else 16, ellipsis=True, pad=True),
-            "  ",
+            (fit(short_id(entry.id), 5), DIM),
+            column(receipt_words(entry), 34 if wide else 23),
+            (f"{score}  ", DIM),
+            column(class_, 24 if wide else 12),
             Content(one_line(entry.text)),
         )
 
@@ -161,7 +173,7 @@ def receipt_words(entry: SupplementState) -> str:
         return f"{entry.status}, deferred: {one_line(entry.deferred, 80)}"
     if entry.status != "injected":
         return entry.status
-    words = f"injected c{entry.cycle} r{entry.request}"
+    words = f"injected c{entry.cycle}·r{entry.request}"
     if entry.last_request is not None and entry.last_request != entry.request:
         words = f"seen r{entry.request}–r{entry.last_request}"
     if entry.kept_through is not None:
@@ -169,13 +181,34 @@ def receipt_words(entry: SupplementState) -> str:
     return words
 
 
+def short_id(name: str) -> str:
+    """`supplement-12` as `#12`: what is in front of the number is the same for all."""
+    _, dash, number = name.rpartition("-")
+    return f"#{one_line(number, 6)}" if dash else one_line(name, 6)
+
+
+def column(text: str, cells: int) -> Content:
+    """A text in a column of `cells` cells, the last two of them free."""
+    return Content(fit(text, cells - 2) + "  ")
+
+
+def class_words(entry: SupplementState) -> str:
+    """The class in one word, with a suggestion and its key."""
+    name = one_line(entry.class_ or "", 20)
+    word = CLASS_WORDS.get(name, name)
+    if entry.suggested:
+        suggested = one_line(entry.suggested, 20)
+        return f"{CLASS_WORDS.get(suggested, suggested)}? a"
+    return word
+
+
 def _mark(entry: SupplementState) -> tuple[str, str]:
     match entry.status:
         case "pending":
-            return "○", "$text-warning"
+            return "○", "$warning"
         case "taken":
-            return "◐", "$text-warning"
+            return "◐", "$warning"
         case "injected":
-            return "●", "$text-success"
+            return "●", "$success"
         case "returned":
-            return "↩", "$text-muted"
+            return "↩", DIM

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 from textual.widgets import Static
 
+from gh_tui.tui.ink import DIM
 from gh_tui.tui.ports import Recording
 from gh_tui.tui.sanitize import one_line
 
@@ -46,12 +47,12 @@ class ReplayControls(Static):
         title = self._said or one_line(player.title)
         self.update(
             Content.assemble(
-                (left, "$text-accent bold"),
+                (left, "$accent bold"),
                 ("━" * filled, "$accent"),
-                ("─" * (room - filled), "$text-muted"),
+                ("─" * (room - filled), DIM),
                 f" {place}",
-                (bad, "$text-warning"),
+                (bad, "$warning"),
                 "\n",
-                (title, "$text-muted"),
+                (title, DIM),
             )
         )

@@ -5,7 +5,9 @@ from __future__ import annotations
 from textual.content import Content
 from textual.widgets import Static
 
-from gh_tui.tui.sanitize import one_line, visible
+from gh_tui.events.types import SessionStarted
+from gh_tui.tui.ink import DIM
+from gh_tui.tui.sanitize import one_line
 
 SHOWN = 6
 """Progress lines that are kept."""
@@ -17,63 +19,66 @@ class StartPanel(Static):
     def __init__(self) -> None:
         super().__init__(id="start")
         self._lines: list[str] = []
-        self._ready: str | None = None
+        self._chosen = False
 
     def on_mount(self) -> None:
         """Something to read at once."""
         self.redraw()
 
     @property
-    def latest(self) -> str:
-        """The step that goes on now."""
-        return self._lines[-1] if self._lines else "starting"
+    def latest(self) -> str | None:
+        """The step that goes on now; None when the last one was an end."""
+        if not self._lines:
+            return "starting"
+        return None if _is_end(self._lines[-1]) else self._lines[-1]
 
     def progress(self, line: str) -> None:
         """One step of the start; a step that begins like the last one replaces it."""
         line = one_line(line, 300)
-        head = line.split(":")[0].rstrip("0123456789/ .%")
-        if self._lines and self._lines[-1].startswith(head) and len(head) > 8:
+        head, colon, _ = line.partition(":")
+        if colon and self._lines and self._lines[-1].startswith(head):
             self._lines[-1] = line
-        else:
+        elif line not in self._lines:
             self._lines.append(line)
         self.redraw()
 
-    def ready(self, line: str) -> None:
-        """The start is over: what was chosen, and why."""
-        self._ready = visible(line)
-        self.redraw()
+    def chosen(self, event: SessionStarted) -> None:
+        """What answers, and why."""
+        self._chosen = True
+        self.progress(f"{event.provider} · {event.model} ({event.reason or 'as configured'})")
 
     def redraw(self) -> None:
         """Draw all of it."""
         parts: list[Content] = [
             Content.assemble(
-                ("Gliding Horse", "$text-primary bold"),
-                ("  an agent whose memory you can watch", "$text-muted"),
+                ("Gliding Horse", "$primary bold"),
+                ("  an agent whose memory you can watch", DIM),
             ),
             Content(""),
         ]
-        if self._ready is None:
-            lines = self._lines[-SHOWN:] or ["starting"]
-            parts += [Content.styled(f"  ✓ {line}", "$text-muted") for line in lines[:-1]]
-            parts.append(Content(f"  · {lines[-1]}"))
-            parts.append(
-                Content.styled("  You can type already: what you send runs when it is ready.", "")
-            )
-        else:
-            parts.append(Content.styled(f"  ✓ {self._ready}", "$text-muted"))
+        for line in self._lines[-SHOWN:] or ["starting"]:
+            mark = "✓" if _is_end(line) else "·"
+            parts.append(Content.styled(f"  {mark} {line}", DIM))
+        if not self._chosen:
+            parts.append(Content("  You can type already: what you send runs when it is ready."))
         parts += [
             Content(""),
             Content.assemble(
-                ("  F2", "bold $text-accent"),
-                "  watch a recorded session drift and be corrected; there try, in the timeline,",
+                ("  F2", "bold $accent"),
+                "  watch a recorded session that drifts and is corrected, and try:",
             ),
             Content.assemble(
-                ("      p", "bold $text-accent"),
-                " pin   ",
-                ("r", "bold $text-accent"),
-                " recall   ",
-                ("u", "bold $text-accent"),
+                ("      p", "bold $accent"),
+                " pin an entry   ",
+                ("r", "bold $accent"),
+                " recall it   ",
+                ("u", "bold $accent"),
                 " undo a pass",
             ),
         ]
         self.update(Content("\n").join(parts))
+
+
+def _is_end(line: str) -> bool:
+    """Whether a line tells of something that is done."""
+    return line.endswith((" ready", ")"))

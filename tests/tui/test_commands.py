@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import pytest
+
+from gh_tui.agent.commands import HELP
+from gh_tui.tui.commands import COMMANDS, completed, enter_meaning, is_command, matching
+
+
+@pytest.mark.parametrize(
+    ("text", "busy", "ready", "has_task", "wanted"),
+    [
+        ("", False, True, False, "Enter: start a task"),
+        ("hello", False, True, True, "Enter: send"),
+        ("hello", False, False, False, "Enter: start a task — it runs when the model is ready"),
+        ("hello", True, True, True, "Enter: supplement — the agent reads it at its next step"),
+        ("/pin 3", True, True, True, "Enter: run command /pin"),
+        ("/whatever", False, True, True, "Enter: run command"),
+        ("//etc/hosts", False, True, True, "Enter: send"),
+        ("  /undo", False, True, True, "Enter: run command /undo"),
+    ],
+)
+def test_the_title_says_what_enter_does(
+    text: str, busy: bool, ready: bool, has_task: bool, wanted: str
+) -> None:
+    assert enter_meaning(text, busy=busy, ready=ready, has_task=has_task) == wanted
+
+
+def test_every_command_of_the_session_is_listed() -> None:
+    ours = {f"{c.name} {c.arguments}".strip() for c in COMMANDS}
+    assert set(HELP) <= ours
+
+
+def test_hints_follow_the_first_word() -> None:
+    assert [c.name for c in matching("/p")] == ["/pin", "/pause"]
+    assert [c.name for c in matching("/pin 3")] == ["/pin"]
+    assert matching("hello") == ()
+    assert matching("//p") == ()
+    assert not is_command("//p")
+
+
+def test_completion_only_of_a_single_match() -> None:
+    assert completed("/pi") == "/pin "
+    assert completed("/und") == "/undo"
+    assert completed("/p") is None
+    assert completed("/undo") is None
+    assert completed("hello") is None

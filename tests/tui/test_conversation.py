@@ -1,0 +1,219 @@
+"""Streaming, folding, pruning, and foreign text that stays text."""
+
+from __future__ import annotations
+
+import pytest
+from textual.widgets import Markdown
+
+from gh_tui.events import types as ev
+from gh_tui.events.values import Task, ToolCall
+from gh_tui.tui.screens.link import LinkScreen
+from gh_tui.tui.widgets.conversation import LIVE_REPLIES, WINDOW
+from tests.tui.harness import BOMB, ScriptedSession, app_with
+from tests.tui.looking import SIZES, live, running, screen_text, until
+
+HOSTILE = {chr(code) for code in range(0x20)} - {"\n"} | {"\x7f", "\x9b", "\u202e", "\u200b"}
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_streamed_reply_equals_the_whole_one(size: tuple[int, int]) -> None:
+    session = ScriptedSession()
+    app = app_with(session)
+    text = "# Plan\n\n- **one**\n- two `code`\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nthe end."
+    async with running(app, size) as pilot:
+        await session.say("go")
+        await session.request(1)
+        await until(pilot, lambda: "waiting for the model" in screen_text(app))
+        for char in text:
+            await session.stream(1, char)
+        await until(pilot, lambda: "the end." in screen_text(app))
+        streamed = app.screen.query_one(Markdown).source
+        await session.reply(1, text)
+        await until(pilot, lambda: live(app).bridge and not live(app).state.replying)
+        await pilot.pause(0.1)
+        assert streamed == text
+        assert app.screen.query_one(Markdown).source == text
+        assert screen_text(app).count("the end.") == 1
+
+
+async def test_the_finished_text_wins_over_the_streamed_one() -> None:
+    session = ScriptedSession()
+    app = app_with(session)
+    async with running(app) as pilot:
+        await session.request(1)
+        await session.stream(1, "half")
+        await until(pilot, lambda: "half" in screen_text(app))
+        await session.reply(1, "another text")
+        await until(pilot, lambda: "another text" in screen_text(app))
+        assert "half" not in screen_text(app)
+
+
+@pytest.mark.parametrize("outcome", ["interrupted", "cancelled"])
+async def test_a_partial_reply_is_marked(outcome: str) -> None:
+    session = ScriptedSession()
+    app = app_with(session)
+    async with running(app) as pilot:
+        await session.request(1)
+        await session.stream(1, "half an answer")
+        await session.bus.publish(
+            ev.ReplyFinished(
+                request=1,
+                outcome="interrupted" if outcome == "interrupted" else "cancelled",
+                text="half an answer",
+            )
+        )
+        await until(pilot, lambda: "the reply is not complete" in screen_text(app))
+        assert "half an answer" in screen_text(app)
+
+
+async def test_tools_and_thoughts_are_folded_and_open() -> None:
+    session = ScriptedSession()
+    app = app_with(session)
+    async with running(app, (80, 30)) as pilot:
+        await session.request(1)
+        await session.reply(1, "I look.", reasoning="first\nsecond thought")
+        await session.tool("c1", "read_file", "the result\nof the tool")
+        await until(pilot, lambda: "read_file  path=app/config.toml  done" in screen_text(app))
+        assert "of the tool" not in screen_text(app)
+        await pilot.press("ctrl+o")
+        await until(pilot, lambda: "of the tool" in screen_text(app))
+        assert "second thought" in screen_text(app)
+        await pilot.press("ctrl+o")
+        await until(pilot, lambda: "of the tool" not in screen_text(app))
+        live(app).conversation.focus()
+        await pilot.press("left_square_bracket", "enter")
+        await until(pilot, lambda: "of the tool" in screen_text(app))
+
+
+async def test_long_sessions_keep_few_widgets_and_load_earlier() -> None:
+    session = ScriptedSession()
+    app = app_with(session)
+    async with running(app) as pilot:
+        for index in range(300):
+            await session.say(f"question {index}")
+            await session.request(index + 1)
+            await session.reply(index + 1, f"answer {index}")
+        await until(pilot, lambda: "answer 299" in screen_text(app))
+        view = live(app).conversation
+        assert len(view.children) <= WINDOW + 10
+        assert len(live(app).query(Markdown)) <= LIVE_REPLIES + 8
+        view.focus()
+        for _ in range(20):
+            await pilot.press("ctrl+up")
+        await pilot.press("home")
+        await until(pilot, lambda: "question 0" in screen_text(app))
+        assert len(live(app).query(Markdown)) <= LIVE_REPLIES + 8
+
+
+async def test_the_view_follows_only_from_its_end() -> None:
+    session = ScriptedSession()
+    app = app_with(session)
+    async with running(app) as pilot:
+        for index in range(30):
+            await session.say(f"question {index}")
+        await until(pilot, lambda: "question 29" in screen_text(app))
+        await pilot.press("pageup", "pageup")
+        await pilot.pause()
+        before = live(app).conversation.scroll_y
+        await session.say("question 30")
+        await pilot.pause(0.3)
+        assert live(app).conversation.scroll_y == before
+        assert "question 30" not in screen_text(app)
+        await pilot.press("ctrl+end")
+        await until(pilot, lambda: "question 30" in screen_text(app))
+        await session.say("question 31")
+        await until(pilot, lambda: "question 31" in screen_text(app))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 50), (40, 12)])
+async def test_foreign_text_is_literal_everywhere(size: tuple[int, int]) -> None:
+    session = ScriptedSession()
+    app = app_with(session)
+    async with running(app, size) as pilot:
+        await session.bus.publish(ev.TaskStarted(task=Task(what=BOMB, why=BOMB), by=BOMB))
+        await session.started(reason=BOMB)
+        await session.say(BOMB)
+        await session.request(1)
+        await session.stream(1, BOMB, BOMB, kind="reasoning")
+        await session.stream(
+            1, BOMB, f"\n\n| {BOMB} |\n|---|\n| {BOMB} |\n\n```{BOMB}\n{BOMB}\n```"
+        )
+        await session.reply(1, f"{BOMB} [a]({BOMB}) ![i]({BOMB}) <{BOMB}>", reasoning=BOMB)
+        await session.turn(
+            "assistant", BOMB, calls=(ToolCall(BOMB, BOMB, {BOMB: BOMB}, error=BOMB),)
+        )
+        await session.bus.publish(
+            ev.ToolRequested(call=BOMB, name=BOMB, arguments={BOMB: [BOMB]}, preview=BOMB)
+        )
+        await session.turn("tool", BOMB, call_id=BOMB)
+        await session.bus.publish(
+            ev.ToolFinished(call=BOMB, name=BOMB, ok=False, iri=BOMB, tokens=1, error=BOMB)
+        )
+        await session.supplement(BOMB)
+        await session.bus.publish(
+            ev.InputClassified(class_=BOMB, group=BOMB, by=BOMB, id="s1", suggested=BOMB)
+        )
+        await session.bus.publish(ev.SupplementaryInputReceived(id=BOMB, text=BOMB))
+        await session.bus.publish(ev.SupplementDeferred(id=BOMB, iri=BOMB, reason=BOMB))
+        await session.bus.publish(
+            ev.ProviderFailed(request=1, kind=BOMB, message=BOMB, retry_at=BOMB)
+        )
+        await session.bus.publish(
+            ev.TopicShiftDetected(
+                boundary=BOMB, similarities=(0.1,), threshold=0.3, rule=BOMB, proposed=(BOMB,)
+            )
+        )
+        await session.bus.publish(ev.Notice(level="error", text=BOMB))
+        await session.bus.publish(ev.UnknownEvent(BOMB, {BOMB: BOMB}))
+        await session.bus.publish(ev.TaskFinished(outcome="failed", text=BOMB))
+        await until(pilot, lambda: live(app).state.outcome == "failed")
+        await pilot.pause(0.3)
+        for key in ("ctrl+o", "f5", "f3", "f3", "tab", "tab", "f1"):
+            await pilot.press(key)
+            await pilot.pause(0.05)
+            shown = screen_text(app)
+            assert not HOSTILE & set(shown), [hex(ord(c)) for c in HOSTILE & set(shown)]
+        assert app.is_running
+
+
+async def test_markup_in_what_the_user_is_told_is_literal() -> None:
+    session = ScriptedSession()
+    app = app_with(session)
+    async with running(app) as pilot:
+        await session.bus.publish(
+            ev.Notice(level="warning", text="[/x] [int] [@click=app.quit]a[/]")
+        )
+        await until(pilot, lambda: "[/x] [int] [@click=app.quit]a[/]" in screen_text(app))
+        app.tell("[/y] [@click=app.quit]b[/]")
+        await until(pilot, lambda: "[/y] [@click=app.quit]b[/]" in screen_text(app))
+
+
+@pytest.mark.parametrize(
+    ("href", "asks"),
+    [
+        ("https://example.org/a?b=[/x]", True),
+        ("javascript:alert(1)", False),
+        ("file:///etc/passwd", False),
+        ("vscode://x", False),
+    ],
+)
+async def test_only_http_links_are_offered(href: str, asks: bool) -> None:
+    session = ScriptedSession()
+    app = app_with(session)
+    opened: list[str] = []
+    app.open_url = lambda url, *, new_tab=True: opened.append(url)  # type: ignore[method-assign]
+    async with running(app) as pilot:
+        await session.request(1)
+        await session.reply(1, f"[manual]({href})")
+        await until(pilot, lambda: "manual" in screen_text(app))
+        markdown = app.screen.query_one(Markdown)
+        markdown.post_message(Markdown.LinkClicked(markdown, href))
+        if asks:
+            await until(pilot, lambda: isinstance(app.screen, LinkScreen))
+            assert "Open example.org?" in screen_text(app)
+            assert opened == []
+            await pilot.press("ctrl+y")
+            await until(pilot, lambda: opened == [href])
+        else:
+            await until(pilot, lambda: "not opened" in screen_text(app))
+            assert opened == []
