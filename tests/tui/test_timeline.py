@@ -11,7 +11,7 @@ from gh_tui.tui.theme_files import DEFAULT_DARK, DEFAULT_LIGHT
 from gh_tui.tui.widgets.entry import EntryScreen
 from gh_tui.tui.widgets.ledger import Ledger
 from tests.tui.panes import Panes, lines, poor_segments, segments, widths
-from tests.tui.sessions import START, Story, iri, long_session, migration, states
+from tests.tui.sessions import START, Story, iri, long_session, migration, pass_started, states
 
 
 def play(app: Panes, envelopes: list[Envelope]) -> None:
@@ -47,8 +47,8 @@ async def test_a_narrow_pane_still_says_why() -> None:
         play(app, migration())
         await pilot.pause()
         assert "0.04<0.30 p1" in row_of(app, "今天天气真不错")
-        assert "old topic p2" in row_of(app, "What is a good")
-        assert "summary: lowest retention 0.18 · pass 2" in "\n".join(lines(app.timeline))
+        assert "archived: old topic p2  What" in row_of(app, "What is a good")
+        assert "summary: lowest 0.18 p2  TINYINT" in row_of(app, "0.34")
 
 
 async def test_a_row_has_number_and_bar_and_unknown_is_not_zero() -> None:
@@ -374,3 +374,16 @@ async def test_every_word_is_readable(theme: str) -> None:
         for _ in range(8):
             await pilot.press("down")
             assert poor_segments(app.timeline) == []
+
+
+async def test_a_turn_that_changed_twice_in_a_pass_is_counted_once() -> None:
+    app = Panes()
+    story = Story()
+    story.turn("tool", "a result", 300, 0.4, name="read_file")
+    story.say(pass_started(1, "watermark", 1342))
+    story.change(1, "full", "masked", "mask", 200, 1)
+    story.change(1, "masked", "archived", "fusion", 100, 1, retention=0.2)
+    async with app.run_test(size=(100, 20)) as pilot:
+        play(app, story.envelopes)
+        await pilot.pause()
+        assert "tok · 1 archived ─" in row_of(app, "pass 1 · watermark")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from rich.cells import cell_len
+
 from gh_tui.events.state import PassState, SessionState, TurnState
 from gh_tui.events.types import TurnFidelityChanged
 from gh_tui.events.values import Fidelity
@@ -68,10 +70,20 @@ def short(change: TurnFidelityChanged, state: SessionState) -> str:
     return text + number
 
 
+def fitting(change: TurnFidelityChanged, state: SessionState, room: int) -> str:
+    """The longest form of the reason that has at most `room` cells; else the shortest one."""
+    brief = short(change, state)
+    forms = [sentence(change, state)]
+    if change.after != "full":
+        forms.append(f"{_VERBS[change.after]}: {brief}")
+    return next((form for form in forms if cell_len(form) <= room), brief)
+
+
 def separator(done: PassState, *, brief: bool = False) -> str:
     """What a pass did, on one line; `brief` with letters for the fidelities."""
     after = "…" if done.tokens_after is None else f"{done.tokens_after:,}"
-    counts = Counter(change.after for change in done.changes)
+    ends = {change.iri: change.after for change in done.changes}  # one turn may change twice
+    counts = Counter(ends.values())
     if brief:
         letters = " ".join(f"{kind[0].upper()}{count}" for kind, count in counts.items())
         return f"pass {done.pass_} · {done.tokens_before:,}→{after} tok · {letters or 'no changes'}"

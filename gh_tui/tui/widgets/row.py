@@ -22,6 +22,8 @@ FIDELITY_MARKS: dict[Fidelity, str] = {
     "archived": "A○",
 }
 _ROLES = {"user": "you", "assistant": "agent", "tool": "tool"}
+_LEAST_SUMMARY = 14
+"""Cells of a changed turn's summary that its reason leaves it."""
 ALPHA = 0.6
 """Weight of the similarity to the task in a score."""
 
@@ -234,9 +236,9 @@ def _words(
         ]
     if change is None or (turn.fidelity == "full" and not full):
         return [(body, " " + fit(summary, columns.text))]
-    why = reasons.sentence(change, ledger.state)
-    if not full or cell_len(why) > columns.text:
-        why = shorten(reasons.short(change, ledger.state), columns.text)
+    least = min(_LEAST_SUMMARY, columns.text // 2)
+    room = columns.text - 2 - least if full else 0
+    why = shorten(reasons.fitting(change, ledger.state, room), columns.text)
     room = columns.text - cell_len(why)
     rest = f"  {fit(summary, room - 2)}" if room > 6 else " " * room
     return [(_reason_style(turn), " " + why), (body, rest)]
