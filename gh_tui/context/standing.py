@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from gh_tui.context.prompts import STANDING_HEADER
+from gh_tui.embedding.vectors import cosine as vector_cosine
 from gh_tui.memory.tokens import count, scale
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def _choose(
     l1: L1Session, standing: Standing, turns: list[L1Turn], room: int, factor: float
 ) -> list[L1Turn]:
     """The newest, then the most similar, as many as fit; the most similar last for few."""
-    near = _nearness(l1, standing, turns)
+    near = _nearness(standing, turns)
     ranked = sorted(range(len(turns)), key=lambda i: (-near[i], -i))
     if turns and standing.most is not None:
         ranked.remove(len(turns) - 1)
@@ -136,11 +137,13 @@ def _choose(
     return [turns[index] for index in chosen]
 
 
-def _nearness(l1: L1Session, standing: Standing, turns: list[L1Turn]) -> list[float]:
+def _nearness(standing: Standing, turns: list[L1Turn]) -> list[float]:
     """Cosine with the current input; below all others where it is unknown."""
-    cosines = l1.similarities(standing.vector)
-    rows = [l1.row(turn.iri) for turn in turns]
-    return [-1.0 if np.isnan(cosines[row]) else float(cosines[row]) for row in rows]
+    near: list[float] = []
+    for turn in turns:
+        cosine = vector_cosine(turn.embedding, standing.vector)
+        near.append(-1.0 if cosine is None else cosine)
+    return near
 
 
 def _said_by_newer(l1: L1Session, turns: list[L1Turn], index: int) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gh_tui.context.assembly import Assembled, Frame, PieceCache, assemble
+from gh_tui.context.assembly import Assembled, Frame, assemble
+from gh_tui.context.pieces import PieceCache
 from gh_tui.errors import MemoryFullError
 
 if TYPE_CHECKING:

@@ -311,6 +311,7 @@ class TurnStore:
     def _set_line(self, row: int, line: str) -> None:
         self._lines[row] = line
         self._table.line[row] = count_message(line)
+        self._table.revision[row] += 1
 
     def _refresh_line(self, head: int) -> None:
         """Count the exchange's line anew, once its results are in."""

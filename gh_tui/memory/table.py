@@ -38,6 +38,7 @@ class TurnTable:
         self._guarded = Column(np.bool_)
         self._exempt = Column(np.bool_)
         self._tool = Column(np.bool_)
+        self._revision = Column(np.int64)
 
     def __len__(self) -> int:
         return len(self._level)
@@ -87,6 +88,11 @@ class TurnTable:
         """Tool results."""
         return self._tool.view
 
+    @property
+    def revision(self) -> Ints:
+        """Goes up when the text of a row's forms changes."""
+        return self._revision.view
+
     def append(self, turn: L1Turn, *, head: int, full: int, line: int) -> None:
         """Add the row of a turn."""
         self._level.append(LEVELS.index(turn.fidelity))
@@ -98,6 +104,7 @@ class TurnTable:
         self._guarded.append(turn.guarded)
         self._exempt.append(False)
         self._tool.append(turn.role == "tool")
+        self._revision.append(0)
 
     def costs(self, level: Levels, factor: float = 1.0) -> Ints:
         """Corrected tokens of each row at the given levels.

@@ -88,15 +88,36 @@ def test_fusion_works_down_to_the_low_watermark_and_no_further() -> None:
     assert after == before - sum(c.tokens_freed for c in changes(events)) == talk.l1.tokens()
 
 
-def test_what_fits_the_query_stays() -> None:
+@pytest.mark.parametrize(
+    ("answer", "filler", "question"),
+    [
+        (
+            "The ferry to Lombok leaves at 09:30 from Padang Bai. ",
+            "The parser reads the file line by line. ",
+            "When does the ferry leave?",
+        ),
+        (
+            "去龙目岛的渡轮九点半从码头出发。",
+            "解析器逐行读取文件，保存每个块的状态。",
+            "渡轮几点出发？",
+        ),
+        (
+            "Feri ke Lombok berangkat pukul 09.30 dari Padang Bai. ",
+            "Pengurai membaca berkas baris demi baris. ",
+            "Kapan feri berangkat?",
+        ),
+    ],
+)
+def test_what_fits_the_query_stays_in_any_language(answer: str, filler: str, question: str) -> None:
     talk = Talk()
     talk.say("user", "Plan the trip.", is_task=True)
-    wanted = talk.say("assistant", "The ferry to Lombok leaves at 09:30 from Padang Bai. " * 4)
-    for number in range(20):
-        talk.say("assistant", f"Note {number}: {LONG}")
-    talk.say("user", "When does the ferry leave?")
-    talk.run(query=Query(text="When does the ferry leave?"))
+    wanted = talk.say("assistant", answer * 4)
+    for number in range(30):
+        talk.say("assistant", f"{number} {filler * 4}")
+    talk.say("user", question)
+    talk.run(query=Query(text=question), budget=600)
     assert talk.l1.turn(wanted.iri).fidelity == "full"
+    assert talk.l1.fidelity_counts()["archived"] > 15
 
 
 def test_large_turns_become_one_line_before_they_go() -> None:
