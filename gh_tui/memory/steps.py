@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from gh_tui.memory.eviction import Columns, EvictionConfig, Floats, Policy
 from gh_tui.memory.table import ARCHIVED, SUMMARY, Flags, Ints, TurnTable
 
+RECENT: Final = 0.1
+"""Added to the retention of the last turns: a short follow-up points at them without words."""
 _FIRST_BATCH: Final = 1024
 
 
@@ -58,7 +60,7 @@ class Units:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Steps down, one per entry; those of recent turns come after all others."""
+    """Steps down, one per entry, with the retention at which each is taken."""
 
     head: Ints
     after: NDArray[np.int8]
@@ -81,11 +83,10 @@ class Steps:
         first = np.isin(heads, two, assume_unique=True)
         key = np.concatenate([now[two], np.where(first, then[heads], now[heads])])
         head = np.concatenate([two, heads])
-        span = float(key.max() - key.min()) + 1.0
         return cls(
             head=head,
             after=np.repeat(np.array([SUMMARY, ARCHIVED], np.int8), [two.size, heads.size]),
-            key=key + span * later[head],
+            key=key + RECENT * later[head],
             tokens=np.concatenate(
                 [tokens[two] - line[two], np.where(first, line[heads], tokens[heads])]
             ),

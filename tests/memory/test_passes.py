@@ -138,11 +138,11 @@ def test_large_turns_become_one_line_before_they_go() -> None:
         assert talk.l1.shown(talk.l1.row(head.iri)).endswith(head.iri)
 
 
-def test_recent_turns_go_last_but_go_if_they_must() -> None:
+def test_recent_turns_are_favoured_but_go_if_they_must() -> None:
     talk = Talk()
     talk.say("user", "Fix the parser.", is_task=True)
     for number in range(10):
-        talk.say("assistant", f"{number}. {LONG}", score=0.9 if number < 6 else 0.31)
+        talk.say("assistant", f"{number}. {LONG}", score=0.9 if number < 6 else 0.4)
     talk.say("user", "Go on.")
     talk.run(budget=1000)
     assert [turn.fidelity for turn in talk.l1.turns][-3:] == ["full"] * 3
