@@ -15,7 +15,7 @@ from gh_tui.settings.load import load_settings
 from gh_tui.settings.model import Settings
 from gh_tui.settings.paths import Paths, find_paths
 
-COMMANDS = ("run", "replay", "score", "sessions", "doctor")
+COMMANDS = ("run", "resume", "replay", "score", "sessions", "doctor")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -51,6 +51,8 @@ def _dispatch(words: list[str]) -> int:
         match arguments.command:
             case "run":
                 return _run(arguments)
+            case "resume":
+                return _resume(arguments)
             case "replay":
                 return _replay(arguments)
             case "score":
@@ -82,6 +84,10 @@ def _command_parser() -> argparse.ArgumentParser:
     run.add_argument("--json", action="store_true", help="events out, commands in, as JSON lines")
     run.add_argument("task", nargs="?", metavar="TASK")
     _add_session_flags(run)
+    resume = commands.add_parser("resume", help="go on with a recorded session")
+    resume.add_argument("--json", action="store_true", help="without a screen, as for run")
+    resume.add_argument("id", metavar="ID", help="as `gh-tui sessions` shows it")
+    _add_session_flags(resume)
     replay = commands.add_parser("replay", help="play a recording")
     replay.add_argument("file", type=Path, metavar="FILE")
     replay.add_argument("--json", action="store_true", help="print every record at once")
@@ -127,8 +133,7 @@ def _workspace(arguments: argparse.Namespace) -> Path:
 
 
 def _app(arguments: argparse.Namespace) -> int:
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UsageError("the app needs a terminal; without one use: gh-tui run TASK")
+    _needs_terminal("without one use: gh-tui run TASK")
     from gh_tui.tui.app import run_app
 
     settings, paths = _settings(arguments)
@@ -154,6 +159,32 @@ def _run(arguments: argparse.Namespace) -> int:
     return asyncio.run(work())
 
 
+def _resume(arguments: argparse.Namespace) -> int:
+    settings, paths = _settings(arguments)
+    workspace = _workspace(arguments)
+    from gh_tui.session.catalog import find
+
+    recording = find(paths.sessions, arguments.id)
+    if not arguments.json:
+        _needs_terminal("without one use --json")
+        from gh_tui.tui.app import run_app
+
+        return run_app(settings, paths, workspace, None, resume=recording)
+    from gh_tui.plain import run_json
+    from gh_tui.runtime import Session
+
+    async def work() -> int:
+        session = Session(settings, paths, workspace, interactive=False, resume=recording)
+        return await run_json(session, None)
+
+    return asyncio.run(work())
+
+
+def _needs_terminal(instead: str) -> None:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError(f"this needs a terminal; {instead}")
+
+
 def _replay(arguments: argparse.Namespace) -> int:
     if arguments.to is not None and not arguments.state:
         raise UsageError("--to goes with --state")
@@ -163,8 +194,7 @@ def _replay(arguments: argparse.Namespace) -> int:
         if arguments.state:
             return print_state(arguments.file, arguments.to)
         return print_records(arguments.file)
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UsageError("the player needs a terminal; without one use --json or --state")
+    _needs_terminal("without one use --json or --state")
     from gh_tui.tui.app import run_replay
 
     return run_replay(load_settings(find_paths().settings_file), arguments.file)

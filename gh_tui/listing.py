@@ -13,7 +13,7 @@ from gh_tui.events.state import SessionState, state_to_wire
 from gh_tui.journal.reader import read_records
 from gh_tui.plain import json_line, say
 from gh_tui.session.catalog import list_sessions
-from gh_tui.tui.sanitize import visible
+from gh_tui.text import visible
 
 
 def print_records(path: Path) -> int:

@@ -18,7 +18,7 @@ from gh_tui.events.bus import Subscription
 from gh_tui.events.codec import to_wire
 from gh_tui.events.envelope import Envelope
 from gh_tui.runtime import Session
-from gh_tui.tui.sanitize import visible
+from gh_tui.text import visible
 
 _UNSAFE = re.compile(r"[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
 STATUS = {"done": 0, "failed": 1, "cancelled": 130, None: 0}

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+from gh_tui.agent.revival import revive
 from gh_tui.agent.wiring import Agent, Surroundings, build_agent
 from gh_tui.clock import Clock, SystemClock
 from gh_tui.embedding.native import NativeEmbedder
@@ -24,6 +25,7 @@ from gh_tui.events.codec import plain
 from gh_tui.events.state import SessionState
 from gh_tui.events.values import Outcome
 from gh_tui.journal.recorder import Recorder
+from gh_tui.memory.restored import Restored, read_session
 from gh_tui.providers.base import Message
 from gh_tui.providers.local import provider as local
 from gh_tui.providers.select import Opened, open_provider
@@ -45,6 +47,7 @@ class Session:
         interactive: bool,
         clock: Clock | None = None,
         embedding: EmbeddingService | None = None,
+        resume: Path | None = None,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         """Open the recording; nothing else is loaded before `start`.
@@ -56,20 +59,38 @@ class Session:
             interactive: a person can be asked for approval, for as long as it takes.
             clock: time.
             embedding: one that several sessions share; it is not closed with this one.
+            resume: the recording of a session to go on with.
             environ: where the provider's key is looked for.
+
+        Raises:
+            RecordingLocked: `resume` is being written by another window.
+            RecordingError: `resume` cannot be read.
         """
         self.settings = settings
         self.clock = clock or SystemClock()
-        self.id = f"{self.clock.now():%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
         self._environ = environ
         self._interactive = interactive
         self._workspace = workspace
         self._not_recording: str | None = None
-        self._recorder = self._open_recorder(paths)
+        self._restored: Restored | None = None
+        self._recorder: Recorder | None
+        if resume is None:
+            self.id = f"{self.clock.now():%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+            self._recorder = self._open_recorder(paths)
+        else:
+            self._recorder = Recorder(resume)
+            self._restored = read_session(resume)
+            self.id = self._restored.session
         self.recording = None if self._recorder is None else self._recorder.path
         key = environ.get(settings.provider.api_key_env, "")
-        self.bus = EventBus(self.id, self.clock, self._recorder, secrets=(key,))
-        self.state = SessionState()
+        self.state = SessionState() if self._restored is None else self._restored.state
+        self.bus = EventBus(
+            self.id,
+            self.clock,
+            self._recorder,
+            next_seq=self.state.seq + 1,
+            secrets=(key,),
+        )
         self.bus.subscribe(self.state.apply)
         self._own_embedding = embedding is None
         self._embedding = embedding or EmbeddingService(NativeEmbedder())
@@ -113,7 +134,7 @@ class Session:
             self.state,
             self._interactive,
         )
-        agent = build_agent(around, provider, window, source)
+        agent = build_agent(around, provider, window, source, self._restored)
         await self.bus.publish(
             ev.SessionStarted(
                 provider=opened.name,
@@ -127,6 +148,8 @@ class Session:
         )
         if self._not_recording is not None:
             await self.bus.publish(ev.Notice(level="warning", text=self._not_recording))
+        if self._restored is not None:
+            await revive(agent.parts, self._restored)
         self._agent = agent
         self._started.set()
         tell(f"{opened.name} · {provider.model} ({opened.reason})")

@@ -72,6 +72,7 @@ async def live(
     clock: Clock | None = None,
     interactive: bool = False,
     key: str = "",
+    resume: Path | None = None,
     **server_options: Any,
 ) -> AsyncIterator[Live]:
     """Run a session in `home` against `script`; settings are `key=value` words."""
@@ -92,6 +93,7 @@ async def live(
             interactive=interactive,
             clock=clock,
             embedding=embedding,
+            resume=resume,
             environ={"OPENAI_API_KEY": key},
         )
         running = Live(session, server)

@@ -21,7 +21,7 @@ from gh_tui.memory.turn import iri_for
 HELP = {
     "/compact": "run a memory pass now",
     "/pin IRI": "protect a turn",
-    "/unpin IRI": "lift a protection",
+    "/unpin IRI": "make a pinned turn or an instruction an ordinary turn",
     "/recall IRI": "bring a turn back to full",
     "/undo": "undo the latest pass",
     "/pause": "wait before the next cycle",
@@ -116,10 +116,15 @@ class Commands:
         if command == "/pin":
             events = self._l1.pin(iri, now, budget=memory.budget, factor=memory.factor)
         elif command == "/unpin":
-            events = self._l1.unpin(iri)
+            events = self._lift(iri)
         else:
             events = self._l1.recall(iri, now, memory.factor)
         await self._bus.publish_all(events)
+
+    def _lift(self, iri: str) -> list[ev.Event]:
+        if self._l1.turn(iri).is_task:
+            raise UsageError("/unpin: the task is always protected; /task refines it")
+        return self._l1.demote(iri)
 
     async def _undo(self) -> None:
         events = self._l1.undo_pass(self._clock.monotonic(), factor=self._memory.factor)

@@ -46,6 +46,10 @@ class Cues:
             for table in tables.values()
         )
 
+    def firm(self, text: str) -> bool:
+        """Whether some word leaves little doubt that the input must not be forgotten."""
+        return self._patterns[self.names.index("firm")].search(text) is not None
+
     def features(self, text: str) -> Vector:
         """Zeros and ones, float32[len(names)], one for each kind of word found."""
         found = [pattern.search(text) is not None for pattern in self._patterns]

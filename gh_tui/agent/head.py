@@ -34,12 +34,18 @@ class Head:
             labels: n labels.
         """
         self.labels = tuple(dict.fromkeys(labels))
-        self._mean = vectors.astype(np.float64).mean(axis=0)
+        self._mean = vectors.mean(axis=0, dtype=np.float64).astype(np.float32)
         self._rows = self._features(vectors, signs)
+        self._squares = (self._rows**2).sum(axis=1)
         targets = np.array([[name == label for name in self.labels] for label in labels], float)
         root = np.sqrt(1.0 / (targets @ targets.mean(axis=0) * len(self.labels)))[:, None]
         gram = root * self._kernel(self._rows) * root.T + _RIDGE * np.eye(len(labels))
         self._weights: _Wide = np.linalg.solve(gram, targets * root) * root
+
+    @property
+    def dim(self) -> int:
+        """Length of the vectors it was fitted on."""
+        return int(self._mean.shape[0])
 
     def shares(self, vector: Vector, signs: Vector) -> dict[str, float]:
         """Each label with its share; the shares add up to one.
@@ -54,12 +60,12 @@ class Head:
         shares /= shares.sum()
         return dict(zip(self.labels, shares.tolist(), strict=True))
 
-    def _features(self, vectors: Matrix, signs: Matrix) -> _Wide:
-        centred = vectors.astype(np.float64) - self._mean
+    def _features(self, vectors: Matrix, signs: Matrix) -> Matrix:
+        centred = vectors - self._mean
         norms = np.linalg.norm(centred, axis=1, keepdims=True)
-        return np.hstack([centred / np.where(norms == 0, 1.0, norms), signs.astype(np.float64)])
+        return np.hstack([centred / np.where(norms == 0, 1.0, norms), signs])
 
-    def _kernel(self, rows: _Wide) -> _Wide:
-        squares = (rows**2).sum(axis=1)[:, None] + (self._rows**2).sum(axis=1)[None, :]
-        kernel: _Wide = np.exp(-_WIDTH * (squares - 2.0 * rows @ self._rows.T))
+    def _kernel(self, rows: Matrix) -> _Wide:
+        squares = (rows**2).sum(axis=1)[:, None] + self._squares[None, :]
+        kernel: _Wide = np.exp(-_WIDTH * (squares - 2.0 * (rows @ self._rows.T)).astype(np.float64))
         return kernel

@@ -59,6 +59,10 @@ class Scorer:
             score = self._tracker.on_new_input(text, vector, answers=answers, now=now)
         return Scored(vector, score)
 
+    def remember(self, score: RelevanceScore, vector: Vector | None) -> None:
+        """Take in an input that an earlier run of the program scored."""
+        self._tracker.remember(score, vector)
+
     async def score_turn(self, text: str) -> Scored:
         """Score an agent or tool turn; nothing is remembered."""
         vector = await self.vector(text)

@@ -16,10 +16,10 @@ import numpy as np
 from gh_tui.agent.cues import Cues, Questions, length, load_cues, load_questions, sentences
 from gh_tui.agent.head import Head
 from gh_tui.agent.phrases import PhraseBook, load_phrases
-from gh_tui.agent.prototypes import load_prototypes
+from gh_tui.agent.prototypes import load_prototypes, load_vectors
 from gh_tui.agent.words import Words
 from gh_tui.embedding.calibration import Calibration
-from gh_tui.embedding.vectors import Matrix, Vector, cosine
+from gh_tui.embedding.vectors import Matrix, Vector, cosine, problem
 from gh_tui.errors import EmbeddingError
 
 Group = Literal["information", "guidance", "control", "feedback"]
@@ -48,9 +48,10 @@ _CUE_WEIGHT = np.float32(0.3)
 _SUGGEST_AT = 0.4
 _SUGGEST_WORDS = 12.0
 _STANDING_AT = 0.45
+_FIRM_AT = 0.15
 _NEVER = 2.0
 _SENTENCE_AT = 0.6
-_ASK_AT = 0.5
+_ASK_AT = 0.55
 
 Embed = Callable[[Sequence[str]], Awaitable[Matrix]]
 
@@ -94,17 +95,17 @@ def of_class(
 
 
 class Supervisor:
-    """Classifies inputs after the first; never asks the user anything by itself.
+    """Classifies inputs after the first; never asks the user anything by itself."""
 
-    The examples are embedded once, at `warm_up` or the first `classify`.
-    """
-
-    def __init__(self, embed: Embed) -> None:
-        """Set it up without any work.
+    def __init__(self, embed: Embed, *, embedder: str = "") -> None:
+        """Read the examples and lists; nothing is embedded yet.
 
         Args:
             embed: n texts to float32[n, dim]; the same embedder for the life of this object.
+            embedder: its name; the built-in one has the vectors of the examples shipped, any
+                other embeds them once, at `warm_up` or the first `classify`.
         """
+        self._embedder = embedder
         self._embed = embed
         self._phrases: PhraseBook = load_phrases()
         self._cues: Cues = load_cues()
@@ -116,7 +117,7 @@ class Supervisor:
         self._fitting = asyncio.Lock()
 
     async def warm_up(self) -> None:
-        """Embed the examples, about one second of the embedder's thread.
+        """Fit the examples: 0.3 s, and for another embedder than the built-in one their vectors.
 
         Raises:
             EmbeddingError: the embedder failed.
@@ -141,12 +142,17 @@ class Supervisor:
             return of_class("AddContext", "rules")
         shares, by = await self._shares(text, vector)
         suggested = _suggested(shares, text)
-        never = self._questions.proposes(text)
-        name, confidence = _decide(shares, _NEVER if never else _STANDING_AT)
+        name, confidence = _decide(shares, self._threshold(text))
         parts = sentences(text)
         if name not in STANDING and len(parts) > 1:
             name, confidence = await self._best_part(parts, name, confidence)
         return of_class(name, by, confidence, suggested)
+
+    def _threshold(self, text: str) -> float:
+        """The share of the standing classes from which an input is a standing instruction."""
+        if self._questions.proposes(text):
+            return _NEVER
+        return _FIRM_AT if self._cues.firm(text) else _STANDING_AT
 
     async def _best_part(
         self, parts: Sequence[str], name: str, confidence: float
@@ -163,19 +169,25 @@ class Supervisor:
         return best if best[0] in STANDING else (name, confidence)
 
     async def _shares(self, text: str, vector: Vector | None) -> tuple[dict[str, float], By]:
+        signs = self._signs(text)
         try:
             head = await self._head()
-            known = vector if vector is not None else (await self._embed([text]))[0]
-            by: By = "similarity"
+            if problem(vector, head.dim) is not None:
+                vector = (await self._embed([text]))[0]
         except EmbeddingError:
-            head, known, by = self._wordy_head(), np.zeros(1, dtype=np.float32), "rules"
-        return head.shares(known, self._signs(text)), by
+            vector = None
+        if vector is None or problem(vector, head.dim) is not None:
+            return self._wordy_head().shares(np.zeros(1, dtype=np.float32), signs), "rules"
+        return head.shares(vector, signs), "similarity"
 
     async def _head(self) -> Head:
         async with self._fitting:
             if self._fitted is None:
                 texts, labels = self._examples
-                self._fitted = self._fit(await self._embed(texts), labels)
+                vectors = load_vectors(self._embedder, texts)
+                if vectors is None:
+                    vectors = await self._embed(texts)
+                self._fitted = await asyncio.to_thread(self._fit, vectors, labels)
             return self._fitted
 
     def _wordy_head(self) -> Head:
@@ -232,7 +244,7 @@ def related_standing(
         calibration: of the embedder that made all the vectors.
 
     Returns:
-        The IRI of the nearest one whose calibrated similarity is at least 0.5, the later of
+        The IRI of the nearest one whose calibrated similarity is at least 0.55, the later of
         equals, or None.
     """
     best: tuple[float, str] | None = None

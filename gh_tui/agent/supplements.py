@@ -74,6 +74,20 @@ class SupplementDesk:
         self._understanding[name] = asyncio.create_task(self._understand(name, text))
         return name
 
+    def restore(self, name: str, text: str, iri: str | None) -> None:
+        """Put back an entry that an earlier run of the program had accepted and not delivered.
+
+        Args:
+            name: its id.
+            text: what the user wrote.
+            iri: its turn, if one was made of it.
+        """
+        if iri is not None:
+            self._undelivered[name] = iri
+            return
+        self._store.store(SupplementEntry(name, text))
+        self._understanding[name] = asyncio.create_task(self._understand(name, text))
+
     async def take(self) -> list[L1Turn]:
         """Make turns of all pending entries, in order; each leaves the queue as its turn is in."""
         turns = []

@@ -54,6 +54,16 @@ class Toolbox:
             for call in open_calls:
                 await self._close(call, ToolResult(INTERRUPTED, ok=False))
 
+    async def close_unfinished(self, call: ToolCall, *, begun: bool) -> None:
+        """Give a synthetic result to a call that a crash left without one; it never runs again.
+
+        Args:
+            call: the call.
+            begun: it may have run, in whole or in part.
+        """
+        text = INTERRUPTED if begun else "[the program ended before it ran; it was not run]"
+        await self._close(call, ToolResult(text, ok=False))
+
     async def _run(self, call: ToolCall) -> ToolResult:
         try:
             preview = self._check(call)

@@ -14,6 +14,7 @@ from gh_tui.agent.engine import Engine
 from gh_tui.agent.hooks import Hooks
 from gh_tui.agent.inbox import Inbox
 from gh_tui.agent.memory import WorkingMemory
+from gh_tui.agent.revival import Parts
 from gh_tui.agent.runner import AgentRunner, RunLimits
 from gh_tui.agent.scoring import Scorer
 from gh_tui.agent.supervisor import Supervisor
@@ -39,6 +40,7 @@ from gh_tui.memory.eviction import EvictionConfig
 from gh_tui.memory.l0 import L0
 from gh_tui.memory.l1 import L1Session
 from gh_tui.memory.relevance import RelevanceTracker
+from gh_tui.memory.restored import Restored
 from gh_tui.memory.supplements import SupplementaryInputStore
 from gh_tui.memory.tokens import count_schemas
 from gh_tui.providers.base import ChatProvider, WindowSource
@@ -74,6 +76,7 @@ class Agent:
     supervisor: Supervisor
     budget: Budget
     system: str
+    parts: Parts
 
 
 def make_tools(around: Surroundings, l0: L0) -> list[Tool]:
@@ -91,7 +94,11 @@ def make_tools(around: Surroundings, l0: L0) -> list[Tool]:
 
 
 def build_agent(
-    around: Surroundings, provider: ChatProvider, window: int, source: WindowSource
+    around: Surroundings,
+    provider: ChatProvider,
+    window: int,
+    source: WindowSource,
+    restored: Restored | None = None,
 ) -> Agent:
     """Wire an agent for `provider`, whose window is `window` tokens; its engine starts at once.
 
@@ -100,6 +107,7 @@ def build_agent(
         provider: the model.
         window: tokens, as the provider says.
         source: who says so.
+        restored: the session to go on with: numbers continue from there.
     """
     bus, clock, settings = around.bus, around.clock, around.settings
     small = provider.name == "local"
@@ -136,19 +144,33 @@ def build_agent(
     )
     supervisor = Supervisor(around.embedding.embed)
     scorer = Scorer(around.embedding, tracker, supervisor, clock)
-    turns = TurnWriter(bus, clock, l1, l0, scorer)
+    last = restored or Restored(Path())
+    turns = TurnWriter(bus, clock, l1, l0, scorer, first=last.last_turn + 1)
     store = SupplementaryInputStore(settings.supplements.limit)
-    desk = SupplementDesk(bus, store, scorer, turns)
+    desk = SupplementDesk(bus, store, scorer, turns, first=last.last_supplement + 1)
     hooks = Hooks()
     approvals = ApprovalDesk(None if around.interactive else settings.tools.approval_seconds)
     toolbox = Toolbox(bus, tools, approvals, hooks, turns)
     limits = RunLimits(
         settings.tools.max_cycles, settings.provider.max_tokens, settings.provider.temperature
     )
-    runner = AgentRunner(bus, clock, provider, memory, desk, turns, toolbox, hooks, limits)
+    runner = AgentRunner(
+        bus,
+        clock,
+        provider,
+        memory,
+        desk,
+        turns,
+        toolbox,
+        hooks,
+        limits,
+        cycle=last.state.cycle,
+        request=last.last_request,
+    )
     rule = TopicCoherence(settings.coherence.rule)
     watch = CoherenceWatch(bus, l1, memory, rule, each_input=settings.coherence.each_input)
     inbox = Inbox(bus, l1, scorer, turns)
+    parts = Parts(bus, clock, l1, l0, scorer, memory, turns, desk, inbox, toolbox, watch)
     engine = Engine(bus, inbox, desk, runner, watch, approvals, hooks)
     batch = BatchAgentManager(clock, _tell(bus))
     batch.add(
@@ -158,7 +180,7 @@ def build_agent(
         ready=watch.has_new_turns,
     )
     commands = Commands(bus, clock, engine, l1, memory, scorer, watch, around.state)
-    return Agent(engine, commands, l1, batch, supervisor, budget, system)
+    return Agent(engine, commands, l1, batch, supervisor, budget, system, parts)
 
 
 def _tell(bus: EventBus) -> Callable[[str, Exception], None]:

@@ -33,6 +33,8 @@ class TurnState:
     is_supplement: bool = False
     standing: bool = False
     pinned: bool = False
+    demoted: bool = False
+    """The user made a supplement or standing instruction an ordinary turn."""
     fidelity: Fidelity = "full"
     relevance_score: float | None = None
     global_sim: float | None = None
@@ -247,6 +249,7 @@ class SessionState:
                 turn.pinned = True
             case ev.TurnUnpinned():
                 turn.pinned = False
+                turn.demoted = turn.is_supplement or turn.standing
             case ev.TurnFidelityChanged():
                 turn.fidelity, turn.last_change = event.after, event
                 if event.pass_ in self.passes:

@@ -7,6 +7,7 @@ user must never lose is also fsynced before anyone is told of it.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import fcntl
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -93,11 +94,26 @@ def _open_locked(path: Path) -> int:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
+        owner = _owner(descriptor)
         os.close(descriptor)
-        raise RecordingLocked(f"{path} is being written by another window") from error
+        raise RecordingLocked(
+            f"{path} is being written by another window{owner}; go on there, or look at it here "
+            f"with: gh-tui replay {path}"
+        ) from error
     if fresh:
         _sync_folder(path.parent)
     return descriptor
+
+
+def _owner(descriptor: int) -> str:
+    """Who holds the lock, where the system says it."""
+    inode = f":{os.fstat(descriptor).st_ino}"
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/locks").read_text().splitlines():
+            words = line.split()
+            if len(words) > 5 and words[1] == "FLOCK" and words[5].endswith(inode):
+                return f" (process {words[4]})"
+    return ""
 
 
 def _sync_folder(folder: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.resources
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,3 +69,25 @@ def sample_folder() -> Path:
 def samples() -> list[Path]:
     """The sample recordings by name."""
     return sorted(sample_folder().glob("*.jsonl"))
+
+
+def find(folder: Path, name: str) -> Path:
+    """The recording of a session by its id, by the beginning of it, or by its path.
+
+    Raises:
+        RecordingError: if there is none, or several begin so.
+    """
+    if Path(name).is_file():
+        return Path(name)
+    found: list[Path] = sorted(folder.glob("*.jsonl")) if folder.is_dir() else []
+    matches = [path for path in found if path.stem == name] or _beginning(found, name)
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        several = ", ".join(path.stem for path in matches)
+        raise RecordingError(f"several sessions begin with {name}: {several}")
+    raise RecordingError(f"there is no session {name}; `gh-tui sessions` lists them")
+
+
+def _beginning(found: Iterable[Path], name: str) -> list[Path]:
+    return [path for path in found if path.stem.startswith(name)]

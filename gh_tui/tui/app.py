@@ -18,10 +18,10 @@ from textual.screen import Screen
 from gh_tui.errors import GhError
 from gh_tui.settings.model import Settings
 from gh_tui.settings.paths import Paths
+from gh_tui.text import visible
 from gh_tui.tui import theme_files
 from gh_tui.tui.crash import QuietCrash
 from gh_tui.tui.ports import LiveSession, Recording
-from gh_tui.tui.sanitize import visible
 from gh_tui.tui.screens.help import HelpScreen
 from gh_tui.tui.screens.live import LiveScreen, OpenSession
 from gh_tui.tui.screens.replay import ReplayScreen

@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.text import Text
 from textual.app import App
 
-from gh_tui.tui.sanitize import one_line
+from gh_tui.text import one_line
 
 
 class QuietCrash(App[int]):

@@ -8,7 +8,7 @@ from textual.widgets import Markdown
 from gh_tui.events import types as ev
 from gh_tui.events.values import Task, ToolCall
 from gh_tui.tui.screens.link import LinkScreen
-from gh_tui.tui.widgets.conversation import LIVE_REPLIES, WINDOW
+from gh_tui.tui.widgets.conversation import EARLIER, LIVE_REPLIES, WINDOW
 from tests.tui.harness import BOMB, ScriptedSession, app_with
 from tests.tui.looking import SIZES, live, running, screen_text, until
 
@@ -77,7 +77,7 @@ async def test_tools_and_thoughts_are_folded_and_open() -> None:
         assert "of the tool" not in screen_text(app)
         await pilot.press("ctrl+o")
         await until(pilot, lambda: "of the tool" in screen_text(app))
-        assert "second thought" in screen_text(app)
+        await until(pilot, lambda: "second thought" in screen_text(app))
         await pilot.press("ctrl+o")
         await until(pilot, lambda: "of the tool" not in screen_text(app))
         live(app).conversation.focus()
@@ -89,16 +89,16 @@ async def test_long_sessions_keep_few_widgets_and_load_earlier() -> None:
     session = ScriptedSession()
     app = app_with(session)
     async with running(app) as pilot:
-        for index in range(300):
+        for index in range(120):
             await session.say(f"question {index}")
             await session.request(index + 1)
             await session.reply(index + 1, f"answer {index}")
-        await until(pilot, lambda: "answer 299" in screen_text(app))
+        await until(pilot, lambda: "answer 119" in screen_text(app))
         view = live(app).conversation
-        assert len(view.children) <= WINDOW + 10
-        assert len(live(app).query(Markdown)) <= LIVE_REPLIES + 8
+        await until(pilot, lambda: len(view.query(Markdown)) <= LIVE_REPLIES + 8)
+        assert len(view.children) <= WINDOW + EARLIER
         view.focus()
-        for _ in range(20):
+        for _ in range(8):
             await pilot.press("ctrl+up")
         await pilot.press("home")
         await until(pilot, lambda: "question 0" in screen_text(app))

@@ -19,7 +19,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from gh_tui.events.state import ToolState
-from gh_tui.tui.sanitize import one_line, visible
+from gh_tui.text import one_line, visible
 
 GUARD_SECONDS = 0.4
 """How long the keyboard must have been quiet before a key can answer."""

@@ -15,7 +15,7 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from gh_tui.tui.sanitize import one_line
+from gh_tui.text import one_line
 
 
 class SamplesScreen(ModalScreen[Path | None]):

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from gh_tui.tui.sanitize import visible
+from gh_tui.text import visible
 
 
 class SetupScreen(ModalScreen[str]):

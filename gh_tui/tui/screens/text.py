@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from gh_tui.tui.sanitize import one_line, visible
+from gh_tui.text import one_line, visible
 
 
 class TextScreen(ModalScreen[None]):

@@ -7,9 +7,9 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
+from gh_tui.text import one_line, visible
 from gh_tui.tui.commands import COMMANDS, completed, enter_meaning, matching
 from gh_tui.tui.ink import DIM
-from gh_tui.tui.sanitize import one_line, visible
 from gh_tui.tui.widgets.input_box import InputBox
 from gh_tui.tui.widgets.receipts import Receipts
 

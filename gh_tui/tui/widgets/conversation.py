@@ -10,10 +10,10 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
-from textual.widgets import Markdown, Static
+from textual.widgets import Static
 
 from gh_tui.tui.transcript import ReplyRow, Row, Transcript
-from gh_tui.tui.widgets.message import Fold, RowView, folds_in, view_of
+from gh_tui.tui.widgets.message import Fold, ReplyView, RowView, folds_in, view_of
 
 WINDOW = 90
 """Rows that stay mounted while the view follows the end."""
@@ -124,8 +124,8 @@ class Conversation(VerticalScroll):
 
     async def _flatten(self) -> None:
         """Turn the oldest live replies into one-node widgets."""
-        live = list(self.query(Markdown))
-        if len(live) <= LIVE_REPLIES + 8:
+        live = sum(isinstance(view, ReplyView) for view in self._views.values())
+        if live <= LIVE_REPLIES + 8:
             return
         rows = self.transcript.rows
         replies = [r for r in rows[self._first : self._next] if isinstance(r, ReplyRow)]

@@ -15,7 +15,7 @@ from textual.widgets import Footer, Static
 from gh_tui.events.state import SessionState, SupplementState, TurnState
 from gh_tui.events.types import TurnFidelityChanged
 from gh_tui.events.values import Fidelity
-from gh_tui.tui.sanitize import one_line, visible
+from gh_tui.text import one_line, visible
 from gh_tui.tui.widgets import row
 from gh_tui.tui.widgets.ledger import Ledger
 

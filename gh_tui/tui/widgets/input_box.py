@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import TextArea
 
-from gh_tui.tui.sanitize import visible
+from gh_tui.text import visible
 
 BURST_SECONDS = 0.02
 """How long Enter waits for keys that came with it: an unbracketed paste, or the last syllable

@@ -13,8 +13,8 @@ from textual.widget import Widget
 from textual.widgets import Markdown, Static
 from textual.widgets.markdown import MarkdownStream
 
+from gh_tui.text import one_line, visible
 from gh_tui.tui.ink import DIM
-from gh_tui.tui.sanitize import one_line, visible
 from gh_tui.tui.transcript import InputRow, NoteRow, ReplyRow, Row, ToolRow, clock
 from gh_tui.tui.widgets.receipts import short_id
 

@@ -11,9 +11,9 @@ from textual.message import Message
 from textual.widgets import Static
 
 from gh_tui.events.state import SessionState, SupplementState
+from gh_tui.text import one_line, visible
 from gh_tui.tui.cells import fit
 from gh_tui.tui.ink import DIM
-from gh_tui.tui.sanitize import one_line, visible
 
 CLASS_WORDS = {
     "AddContext": "context",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from textual.content import Content
 from textual.widgets import Static
 
+from gh_tui.text import one_line
 from gh_tui.tui.ink import DIM
 from gh_tui.tui.ports import Recording
-from gh_tui.tui.sanitize import one_line
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 64.0)
 """Multiples of the recorded pace."""

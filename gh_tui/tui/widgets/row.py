@@ -8,8 +8,8 @@ from rich.cells import cell_len
 
 from gh_tui.events.state import SessionState, TurnState
 from gh_tui.events.values import Fidelity
+from gh_tui.text import one_line
 from gh_tui.tui.cells import bar, fit, shorten
-from gh_tui.tui.sanitize import one_line
 from gh_tui.tui.widgets import reasons
 from gh_tui.tui.widgets.ledger import Ledger
 

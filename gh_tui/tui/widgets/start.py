@@ -6,8 +6,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from gh_tui.events.types import SessionStarted
+from gh_tui.text import one_line
 from gh_tui.tui.ink import DIM
-from gh_tui.tui.sanitize import one_line
 
 SHOWN = 6
 """Progress lines that are kept."""

@@ -13,8 +13,8 @@ from textual.widget import Widget
 
 from gh_tui.clock import Clock, SystemClock
 from gh_tui.events.state import SessionState
+from gh_tui.text import one_line
 from gh_tui.tui.cells import shorten
-from gh_tui.tui.sanitize import one_line
 from gh_tui.tui.widgets import status_words as words
 from gh_tui.tui.widgets.status_words import GAP, Part, ReplayInfo
 

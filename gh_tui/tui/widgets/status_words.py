@@ -10,8 +10,8 @@ from rich.cells import cell_len
 
 from gh_tui.events.state import SessionState
 from gh_tui.events.types import TopicShiftDetected, TruncationSuspected
+from gh_tui.text import one_line
 from gh_tui.tui.cells import shorten
-from gh_tui.tui.sanitize import one_line
 from gh_tui.tui.widgets.reasons import setting
 
 _TOOLS_LOOKED_AT = 24

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gh_tui.tui.sanitize import one_line, visible
+from gh_tui.text import one_line, visible
 
 HOSTILE = st.sampled_from(
     "\x00\x07\x08\r\x1b\x7f\x85\x9b\x9d\xad\u061c\u115f\u180e\u200b\u200c\u200d\u200e\u2028\u202e"

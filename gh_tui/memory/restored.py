@@ -1,0 +1,138 @@
+"""What a recording holds of a session that is to go on: a pure reading, nothing is changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from gh_tui.embedding.vectors import Vector, unpack
+from gh_tui.errors import EmbeddingError, RecordingError
+from gh_tui.events import types as ev
+from gh_tui.events.envelope import Envelope
+from gh_tui.events.state import SessionState
+from gh_tui.events.values import ToolCall
+from gh_tui.journal.reader import read_records
+from gh_tui.memory.turn import number_of
+
+
+@dataclass(slots=True)
+class Restored:
+    """A session as its recording left it."""
+
+    path: Path
+    state: SessionState = field(default_factory=SessionState)
+    vectors: dict[str, Vector] = field(default_factory=dict)
+    """Embeddings by IRI."""
+    task_iri: str | None = None
+    added: dict[str, ev.TurnAdded] = field(default_factory=dict)
+    """Every turn by IRI, in order."""
+    created: dict[str, datetime] = field(default_factory=dict)
+    accessed: dict[str, datetime] = field(default_factory=dict)
+    """When each turn was last called up, by recall, pin or undo."""
+    open_calls: dict[str, ToolCall] = field(default_factory=dict)
+    """Calls without a result, by id, in order."""
+    requested: set[str] = field(default_factory=set)
+    """Of those, the ones that had begun to run."""
+    partial: ev.ReplyProgress | None = None
+    """What was recorded of a reply that never ended."""
+    answering: int | None = None
+    """The request of that reply."""
+    last_turn: int = 0
+    last_supplement: int = 0
+    last_request: int = 0
+    last_time: datetime | None = None
+    bad_lines: int = 0
+
+    @property
+    def session(self) -> str:
+        """The session's id."""
+        return self.state.session
+
+    def take(self, envelope: Envelope) -> None:
+        """Take in one record."""
+        self.state.apply(envelope)
+        time = _moment(envelope.time)
+        self.last_time = time or self.last_time
+        match envelope.event:
+            case ev.TurnAdded() as event:
+                self._turn(event, time)
+            case ev.TurnScored(iri=iri, embedding=str(packed)):
+                self._vector(iri, packed)
+            case ev.TurnPinned(iri=iri):
+                self._access(iri, time)
+            case ev.TurnFidelityChanged(iri=iri, phase="recall" | "undo" | "user"):
+                self._access(iri, time)
+            case ev.UserInputReceived(iri=iri):
+                self._number(iri)
+            case ev.SupplementaryInputReceived(id=name):
+                self.last_supplement = max(self.last_supplement, _trailing_number(name))
+            case ev.ToolRequested(call=call):
+                self.requested.add(call)
+            case ev.RequestSent(request=request):
+                self.last_request = max(self.last_request, request)
+                self.answering, self.partial = request, None
+            case ev.ReplyProgress() as event:
+                self.partial = event
+            case ev.ReplyFinished():
+                self.answering, self.partial = None, None
+            case _:
+                pass
+
+    def _turn(self, event: ev.TurnAdded, time: datetime | None) -> None:
+        self._number(event.iri)
+        self.added[event.iri] = event
+        if time is not None:
+            self.created[event.iri] = time
+        if self.task_iri is None and event.role == "user":
+            self.task_iri = event.iri
+        for call in event.calls:
+            self.open_calls[call.id] = call
+        if event.role == "tool" and event.call_id is not None:
+            self.open_calls.pop(event.call_id, None)
+
+    def _vector(self, iri: str, packed: str) -> None:
+        try:
+            self.vectors[iri] = unpack(packed)
+        except EmbeddingError:  # damaged; the turn stays without a vector
+            self.vectors.pop(iri, None)
+
+    def _access(self, iri: str, time: datetime | None) -> None:
+        if time is not None:
+            self.accessed[iri] = time
+
+    def _number(self, iri: str) -> None:
+        try:
+            self.last_turn = max(self.last_turn, number_of(iri))
+        except ValueError:
+            return
+
+
+def read_session(path: Path) -> Restored:
+    """Read a recording to go on with it.
+
+    Raises:
+        RecordingError: if it cannot be opened, or holds nothing readable.
+    """
+    restored = Restored(path)
+    for record in read_records(path):
+        if record.envelope is None:
+            restored.bad_lines += 1
+        else:
+            restored.take(record.envelope)
+    if not restored.session:
+        raise RecordingError(f"{path} holds no readable record; there is nothing to resume")
+    return restored
+
+
+def _trailing_number(name: str) -> int:
+    digits = name.rpartition("-")[2]
+    return int(digits) if digits.isdecimal() else 0
+
+
+def _moment(time: str) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(time)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo is not None else None
