@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from gh_tui.embedding.calibration import NATIVE
 from gh_tui.embedding.vectors import cosine
 from gh_tui.memory.coherence.adjacent import AdjacentRule
-from gh_tui.memory.coherence.contrast import ContrastRule
+from gh_tui.memory.coherence.contrast import ContrastRule, DialogueContrast, SessionContrast
 from gh_tui.memory.coherence.profile import Profile, load_profile
 from gh_tui.memory.coherence.types import CoherenceResult, CoherenceTurn, RuleName, Shift, Vector
 
@@ -24,10 +24,17 @@ _SHOWN = 12
 class CoherenceConfig:
     """What can be set about the rules."""
 
-    quiet_inputs: int = 2
-    """A topic has at least so many inputs before another can begin."""
+    conversation: Literal["session", "dialogue"] = "session"
+    """What `contrast` listens to: a session in which most inputs serve one task, or a dialogue
+    that wanders. The first is decided by certainty, the second by rank among its own gaps."""
     certainty: float = 0.5
-    """In [0, 1]: how sure `contrast` must be to confirm a shift."""
+    """Session: how sure it must be to confirm a shift, in [0, 1]."""
+    quiet_inputs: int = 2
+    """Session: the first topic has at least so many inputs before another can begin."""
+    cooldown_inputs: int = 3
+    """Session: the same after a shift."""
+    percentile: float = 25.0
+    """Dialogue: the share of gaps, in percent, that may be boundaries."""
 
 
 class TopicCoherence:
@@ -56,11 +63,7 @@ class TopicCoherence:
         self._calibrate = calibrate or NATIVE.similarity
         self._rule: RuleName = rule
         self._adjacent = AdjacentRule()
-        self._contrast = ContrastRule(
-            profile or load_profile(),
-            quiet_inputs=self._config.quiet_inputs,
-            certainty=self._config.certainty,
-        )
+        self._contrast = _contrast(profile or load_profile(), self._config)
         self._seen: set[str] = set()
         self._previous: Vector | None = None
         self._similarities: tuple[float | None, ...] = ()
@@ -112,3 +115,15 @@ class TopicCoherence:
             return None, self._adjacent.provisional
         shift = self._adjacent.observe(turn.iri, self._similarities)
         return shift, self._adjacent.provisional
+
+
+def _contrast(profile: Profile, config: CoherenceConfig) -> ContrastRule:
+    if config.conversation == "dialogue":
+        return ContrastRule(profile, DialogueContrast(profile, percentile=config.percentile))
+    decision = SessionContrast(
+        profile,
+        certainty=config.certainty,
+        quiet_inputs=config.quiet_inputs,
+        cooldown_inputs=config.cooldown_inputs,
+    )
+    return ContrastRule(profile, decision)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from gh_tui.events.types import Role
+    from gh_tui.events.values import Role
 
 Vector = npt.NDArray[np.float32]
 Floats = npt.NDArray[np.float64]

@@ -1,0 +1,97 @@
+"""The few fits behind the coherence profile; plain numpy, the same result every time."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gh_tui.memory.coherence.gaps import unit
+
+Floats = npt.NDArray[np.float64]
+
+
+def logistic(rows: Floats, labels: Floats, ridge: float) -> tuple[Floats, float]:
+    """Weights and bias of a logistic regression with both classes weighing the same.
+
+    Args:
+        rows: float64[n, k].
+        labels: float64[n] of 0 and 1.
+        ridge: penalty on the squared weights.
+    """
+    with_bias = np.column_stack([rows, np.ones(len(rows))])
+    balance = np.where(labels == 1, (labels == 0).sum() / (labels == 1).sum(), 1.0)
+    penalty = ridge * np.eye(with_bias.shape[1])
+    penalty[-1, -1] = 1e-3
+    weights: Floats = np.zeros(with_bias.shape[1])
+    for _ in range(40):
+        chance = 1.0 / (1.0 + np.exp(-np.clip(with_bias @ weights, -30, 30)))
+        slope = with_bias.T @ ((chance - labels) * balance) + penalty @ weights
+        curve = (with_bias * (chance * (1 - chance) * balance)[:, None]).T @ with_bias + penalty
+        weights = weights - np.linalg.solve(curve, slope)
+    return weights[:-1], float(weights[-1])
+
+
+def scaled_logistic(rows: Floats, labels: Floats, ridge: float) -> tuple[Floats, float]:
+    """The same on standardised columns, given back for the raw ones."""
+    mean, deviation = rows.mean(axis=0), rows.std(axis=0) + 1e-9
+    weights, bias = logistic((rows - mean) / deviation, labels, ridge)
+    raw = weights / deviation
+    return raw, bias - float(raw @ mean)
+
+
+def topic_axes(groups: list[tuple[Floats, float]], axes: int, shrink: float) -> Floats:
+    """Axes along which groups differ most, measured by how much their members differ.
+
+    Linear discriminant analysis with the spread within groups shrunk towards a ball.
+
+    Args:
+        groups: (unit rows float64[n, dim], weight) of texts that belong together.
+        axes: how many.
+        shrink: in [0, 1], the share of the ball.
+
+    Returns:
+        float64[dim, axes].
+    """
+    dim = groups[0][0].shape[1]
+    within, count = np.zeros((dim, dim)), 0.0
+    for rows, weight in groups:
+        apart = rows - rows.mean(axis=0)
+        within += weight * len(rows) / max(1, len(rows) - 1) * apart.T @ apart
+        count += weight * len(rows)
+    within /= count
+    within = (1 - shrink) * within + shrink * np.trace(within) / dim * np.eye(dim)
+    centres = np.array([rows.mean(axis=0) for rows, _ in groups])
+    shares = np.array([weight for _, weight in groups])
+    centred = centres - shares @ centres / shares.sum()
+    between = (centred * shares[:, None]).T @ centred / shares.sum()
+    values, basis = np.linalg.eigh(within)
+    whiten = basis / np.sqrt(values) @ basis.T
+    _, ordered = np.linalg.eigh(whiten @ between @ whiten)
+    found: Floats = whiten @ ordered[:, ::-1][:, :axes]
+    scaled: Floats = found / np.abs(found).max()
+    return scaled
+
+
+def block_pairs(dialogues: list[Floats], seed: int) -> tuple[Floats, Floats]:
+    """Products of neighbouring blocks of one to three turns, and of blocks of two dialogues.
+
+    Args:
+        dialogues: unit rows float64[turns, dim] each.
+        seed: of the random choice.
+
+    Returns:
+        float64[pairs, dim] and 1 where both blocks are from one dialogue, else 0.
+    """
+    rng = np.random.default_rng(seed)
+    products: list[Floats] = []
+    labels: list[float] = []
+    for index, turns in enumerate(dialogues):
+        for gap in range(1, len(turns)):
+            before, after = int(rng.integers(1, 4)), int(rng.integers(1, 4))
+            left = unit(turns[max(0, gap - before) : gap].sum(axis=0))
+            other = dialogues[(index + 1 + int(rng.integers(len(dialogues) - 1))) % len(dialogues)]
+            start = int(rng.integers(len(other)))
+            products.append(left * unit(turns[gap : gap + after].sum(axis=0)))
+            products.append(left * unit(other[start : start + after].sum(axis=0)))
+            labels.extend((1.0, 0.0))
+    return np.array(products), np.array(labels)
