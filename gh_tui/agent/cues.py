@@ -105,7 +105,7 @@ class Questions:
             return True
         latin, cjk = self._ask
         if latin.match(sentence):
-            return True
+            return not sentence.partition(":")[2].strip()
         return cjk.search(sentence) is not None and self._not_asked.search(sentence) is None
 
 
