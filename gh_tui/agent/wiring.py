@@ -123,7 +123,8 @@ def build_agent(
     budget = manager.budget(window, source, count_schemas(schemas))
     l1 = L1Session(
         EvictionConfig.from_settings(settings.eviction),
-        result_limit=context.max_result_tokens,
+        # A result larger than that could never be sent with the rest.
+        result_limit=min(context.max_result_tokens, max(1, budget.tokens // 4)),
         calibrate=NATIVE.similarity,
     )
     system = system_prompt(specs, provider.tool_protocol)
