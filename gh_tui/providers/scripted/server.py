@@ -38,6 +38,8 @@ class RecordedRequest:
     """The client's; the same for all requests of one connection."""
     closed: float | None = None
     """When the client hung up before the answer was complete."""
+    status: int | None = None
+    """Of the answer, once its headers were sent."""
 
 
 class ScriptedServer:
@@ -181,7 +183,7 @@ class ScriptedServer:
         else:
             self.lookups.append(request)
             reply = self._lookup(path)
-        return await self._send(reply, request.body, writer)
+        return await self._send(reply, request, writer)
 
     async def _reply(self, body: Any) -> Reply:
         if not isinstance(body, dict):
@@ -221,9 +223,11 @@ class ScriptedServer:
             return Reply(status=404, error={"message": f"there is nothing at {path}"})
         return Reply(body=json.dumps(value), content_type="application/json")
 
-    async def _send(self, reply: Reply, request: Any, writer: asyncio.StreamWriter) -> bool:
+    async def _send(
+        self, reply: Reply, request: RecordedRequest, writer: asyncio.StreamWriter
+    ) -> bool:
         """Write the response; False if the connection must not be used again."""
-        parts, content_type = self._body(reply, request)
+        parts, content_type = self._body(reply, request.body)
         await asyncio.sleep(reply.delay)
         headers = {
             "content-type": reply.content_type or content_type,
@@ -233,6 +237,7 @@ class ScriptedServer:
         head = f"HTTP/1.1 {reply.status} {_phrase(reply.status)}\r\n"
         head += "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         writer.write(f"{head}\r\n".encode("latin-1"))
+        request.status = reply.status
         await writer.drain()
         await _wait(reply.first_delay, reply.keep_alive, writer)
         for number, part in enumerate(parts):
