@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gh_tui.agent.revival import revive
+from gh_tui.agent.supervisor import Supervisor
 from gh_tui.agent.wiring import Agent, Surroundings, build_agent
 from gh_tui.clock import Clock, SystemClock
 from gh_tui.embedding.native import NativeEmbedder
@@ -24,6 +25,7 @@ from gh_tui.events.bus import EventBus
 from gh_tui.events.codec import plain
 from gh_tui.events.state import SessionState
 from gh_tui.events.values import Outcome
+from gh_tui.journal.disk import Disk
 from gh_tui.journal.recorder import Recorder
 from gh_tui.memory.restored import Restored, read_session
 from gh_tui.providers.base import Message
@@ -33,6 +35,18 @@ from gh_tui.settings.model import Settings
 from gh_tui.settings.paths import Paths
 
 Progress = Callable[[str], None]
+
+
+class Mind:
+    """The embedder, and the Supervisor that knows its examples by it; loaded at first use."""
+
+    def __init__(self) -> None:
+        self.embedding = EmbeddingService(NativeEmbedder())
+        self.supervisor = Supervisor(self.embedding.embed, embedder=self.embedding.name)
+
+    def close(self) -> None:
+        """End the embedder's thread."""
+        self.embedding.close()
 
 
 class Session:
@@ -46,9 +60,10 @@ class Session:
         *,
         interactive: bool,
         clock: Clock | None = None,
-        embedding: EmbeddingService | None = None,
+        mind: Mind | None = None,
         resume: Path | None = None,
         environ: Mapping[str, str] = os.environ,
+        disk: Disk | None = None,
     ) -> None:
         """Open the recording; nothing else is loaded before `start`.
 
@@ -58,9 +73,10 @@ class Session:
             workspace: the folder that file tools are confined to.
             interactive: a person can be asked for approval, for as long as it takes.
             clock: time.
-            embedding: one that several sessions share; it is not closed with this one.
+            mind: what several sessions share; it is not closed with this one.
             resume: the recording of a session to go on with.
             environ: where the provider's key is looked for.
+            disk: what writes the recording.
 
         Raises:
             RecordingLocked: `resume` is being written by another window.
@@ -76,9 +92,9 @@ class Session:
         self._recorder: Recorder | None
         if resume is None:
             self.id = f"{self.clock.now():%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
-            self._recorder = self._open_recorder(paths)
+            self._recorder = self._open_recorder(paths, disk)
         else:
-            self._recorder = Recorder(resume)
+            self._recorder = Recorder(resume, disk)
             self._restored = read_session(resume)
             self.id = self._restored.session
         self.recording = None if self._recorder is None else self._recorder.path
@@ -92,8 +108,8 @@ class Session:
             secrets=(key,),
         )
         self.bus.subscribe(self.state.apply)
-        self._own_embedding = embedding is None
-        self._embedding = embedding or EmbeddingService(NativeEmbedder())
+        self._own_mind = mind is None
+        self._mind = mind or Mind()
         self._opened: Opened | None = None
         self._agent: Agent | None = None
         self._started = asyncio.Event()
@@ -130,7 +146,8 @@ class Session:
             self.clock,
             self.settings,
             self._workspace,
-            self._embedding,
+            self._mind.embedding,
+            self._mind.supervisor,
             self.state,
             self._interactive,
         )
@@ -141,7 +158,7 @@ class Session:
                 model=provider.model,
                 window=agent.budget.window,
                 window_source=agent.budget.source,
-                embedder=self._embedding.name,
+                embedder=self._mind.embedding.name,
                 settings=_on_wire(self.settings),
                 reason=opened.reason,
             )
@@ -154,7 +171,6 @@ class Session:
         self._started.set()
         tell(f"{opened.name} · {provider.model} ({opened.reason})")
         self._background += [
-            asyncio.create_task(agent.supervisor.warm_up()),
             asyncio.create_task(self._load_model(agent, opened, tell)),
             asyncio.create_task(agent.batch.run_forever()),
         ]
@@ -245,8 +261,8 @@ class Session:
             self._agent = None
         if self._opened is not None:
             await self._opened.aclose()
-        if self._own_embedding:
-            self._embedding.close()
+        if self._own_mind:
+            self._mind.close()
         if self._recorder is not None:
             self._recorder.close()
             self._recorder = None
@@ -257,9 +273,9 @@ class Session:
             raise self._failure or GhError("the session is closed")
         return self._agent
 
-    def _open_recorder(self, paths: Paths) -> Recorder | None:
+    def _open_recorder(self, paths: Paths, disk: Disk | None) -> Recorder | None:
         try:
-            return Recorder(paths.sessions / f"{self.id}.jsonl")
+            return Recorder(paths.sessions / f"{self.id}.jsonl", disk)
         except RecordingError as error:
             self._not_recording = f"Not recording: {error}"
             return None
@@ -267,7 +283,8 @@ class Session:
     async def _load_embedder(self, tell: Progress) -> None:
         tell("loading the embedder")
         try:
-            await self._embedding.warm_up()
+            await self._mind.embedding.warm_up()
+            await self._mind.supervisor.warm_up()
         except EmbeddingError as error:
             await self._notice("error", f"Without embeddings every score is unknown: {error}")
         else:

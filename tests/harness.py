@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from gh_tui.clock import Clock
-from gh_tui.embedding.service import EmbeddingService
 from gh_tui.events.envelope import Envelope
 from gh_tui.events.types import Event
 from gh_tui.providers.scripted import Script, ScriptedServer
-from gh_tui.runtime import Session
+from gh_tui.runtime import Mind, Session
 from gh_tui.settings.load import load_settings
 from gh_tui.settings.paths import Paths
 
@@ -66,7 +65,7 @@ class Live:
 async def live(
     script: Script,
     home: Path,
-    embedding: EmbeddingService,
+    mind: Mind,
     *,
     settings: Sequence[str] = (),
     clock: Clock | None = None,
@@ -92,7 +91,7 @@ async def live(
             workspace,
             interactive=interactive,
             clock=clock,
-            embedding=embedding,
+            mind=mind,
             resume=resume,
             environ={"OPENAI_API_KEY": key},
         )

@@ -61,6 +61,7 @@ class Surroundings:
     settings: Settings
     workspace: Path
     embedding: EmbeddingService
+    supervisor: Supervisor
     state: SessionState
     interactive: bool
 
@@ -73,7 +74,6 @@ class Agent:
     commands: Commands
     l1: L1Session
     batch: BatchAgentManager
-    supervisor: Supervisor
     budget: Budget
     system: str
     parts: Parts
@@ -143,8 +143,7 @@ def build_agent(
         embedder=around.embedding.name,
         threshold=settings.eviction.relevance_threshold,
     )
-    supervisor = Supervisor(around.embedding.embed)
-    scorer = Scorer(around.embedding, tracker, supervisor, clock)
+    scorer = Scorer(around.embedding, tracker, around.supervisor, clock)
     last = restored or Restored(Path())
     turns = TurnWriter(bus, clock, l1, l0, scorer, first=last.last_turn + 1)
     store = SupplementaryInputStore(settings.supplements.limit)
@@ -181,7 +180,7 @@ def build_agent(
         ready=watch.has_new_turns,
     )
     commands = Commands(bus, clock, engine, l1, memory, scorer, watch, around.state)
-    return Agent(engine, commands, l1, batch, supervisor, budget, system, parts)
+    return Agent(engine, commands, l1, batch, budget, system, parts)
 
 
 def _tell(bus: EventBus) -> Callable[[str, Exception], None]:

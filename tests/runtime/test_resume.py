@@ -6,35 +6,33 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from gh_tui.embedding.service import EmbeddingService
 from gh_tui.events import types as ev
 from gh_tui.events.state import fold
 from gh_tui.journal.reader import read_records
+from gh_tui.runtime import Mind
 from tests.harness import Live, live
 
 LOOK: dict[str, Any] = {"calls": [{"name": "list_files", "arguments": {"path": "."}}]}
 
 
-def crash(run: Live, folder: Path, *, cut: int = 0) -> Path:
-    """What a power cut would leave: the file as it is now, without its last `cut` bytes."""
+def crash(run: Live, folder: Path) -> Path:
+    """What a power cut would leave: the file as it is now."""
     assert run.session.recording is not None
     target = folder / run.session.recording.name
     shutil.copy(run.session.recording, target)
-    with target.open("rb+") as stream:
-        stream.truncate(target.stat().st_size - cut)
     return target
 
 
 async def test_waiting_supplements_are_there_and_go_with_the_next_input_in_order(
-    tmp_path: Path, embedding: EmbeddingService
+    tmp_path: Path, mind: Mind
 ) -> None:
-    async with live([{**LOOK, "delay": 5.0}], tmp_path, embedding) as run:
+    async with live([{**LOOK, "delay": 5.0}], tmp_path, mind) as run:
         await run.session.submit("Describe this folder")
         await run.until(lambda e: isinstance(e, ev.RequestSent))
         await run.session.submit("in one sentence")
         await run.session.submit("用中文")
-        recording = crash(run, tmp_path, cut=3)
-    async with live([{"text": "Ok."}], tmp_path, embedding, resume=recording) as again:
+        recording = crash(run, tmp_path)
+    async with live([{"text": "Ok."}], tmp_path, mind, resume=recording) as again:
         assert not again.session.busy
         assert again.requests() == []
         assert [s.text for s in again.session.state.pending] == ["in one sentence", "用中文"]
@@ -45,17 +43,15 @@ async def test_waiting_supplements_are_there_and_go_with_the_next_input_in_order
         assert [s.status for s in again.session.state.supplements.values()] == ["injected"] * 2
 
 
-async def test_a_taken_supplement_stays_the_same_turn(
-    tmp_path: Path, embedding: EmbeddingService
-) -> None:
+async def test_a_taken_supplement_stays_the_same_turn(tmp_path: Path, mind: Mind) -> None:
     script: list[dict[str, Any]] = [{**LOOK, "delay": 0.2}, {"delay": 5.0}]
-    async with live(script, tmp_path, embedding) as run:
+    async with live(script, tmp_path, mind) as run:
         await run.session.submit("Describe this folder")
         await run.until(lambda e: isinstance(e, ev.RequestSent))
         await run.session.submit("names only")
         await run.until(lambda e: isinstance(e, ev.RequestSent) and e.request == 2)
         recording = crash(run, tmp_path)
-    async with live([{"text": "Ok."}], tmp_path, embedding, resume=recording) as again:
+    async with live([{"text": "Ok."}], tmp_path, mind, resume=recording) as again:
         await again.session.submit("/resume")
         await again.session.wait_idle()
         assert again.texts() == ["Describe this folder", "names only"]
@@ -67,15 +63,15 @@ async def test_a_taken_supplement_stays_the_same_turn(
 
 
 async def test_a_call_without_result_gets_a_synthetic_one_and_does_not_run_again(
-    tmp_path: Path, embedding: EmbeddingService
+    tmp_path: Path, mind: Mind
 ) -> None:
     write = {"name": "write_file", "arguments": {"path": "a.txt", "content": "x"}}
     script = [{"calls": [write, *LOOK["calls"]]}]
-    async with live(script, tmp_path, embedding, interactive=True) as run:
+    async with live(script, tmp_path, mind, interactive=True) as run:
         await run.session.submit("Write a.txt and list")
         await run.until(lambda e: isinstance(e, ev.ToolRequested))
         recording = crash(run, tmp_path)
-    async with live([{"text": "Ok."}], tmp_path, embedding, resume=recording) as again:
+    async with live([{"text": "Ok."}], tmp_path, mind, resume=recording) as again:
         await again.session.submit("Go on")
         await again.session.wait_idle()
         roles = [message["role"] for message in again.requests()[0]]
@@ -86,15 +82,13 @@ async def test_a_call_without_result_gets_a_synthetic_one_and_does_not_run_again
         assert not (tmp_path / "workspace" / "a.txt").exists()
 
 
-async def test_a_partial_reply_is_marked_in_the_next_request(
-    tmp_path: Path, embedding: EmbeddingService
-) -> None:
+async def test_a_partial_reply_is_marked_in_the_next_request(tmp_path: Path, mind: Mind) -> None:
     words = " ".join(f"word{n}" for n in range(60))
-    async with live([{"text": words, "chunk_delay": 0.05}], tmp_path, embedding) as run:
+    async with live([{"text": words, "chunk_delay": 0.05}], tmp_path, mind) as run:
         await run.session.submit("Write a poem")
         await run.until(lambda e: isinstance(e, ev.ReplyProgress))
         recording = crash(run, tmp_path)
-    async with live([{"text": "Ok."}], tmp_path, embedding, resume=recording) as again:
+    async with live([{"text": "Ok."}], tmp_path, mind, resume=recording) as again:
         await again.session.submit("Go on")
         await again.session.wait_idle()
         partial = again.requests()[0][2]
@@ -103,10 +97,10 @@ async def test_a_partial_reply_is_marked_in_the_next_request(
         assert "interrupted" in partial["content"]
 
 
-async def test_memory_goes_on_where_it_was(tmp_path: Path, embedding: EmbeddingService) -> None:
+async def test_memory_goes_on_where_it_was(tmp_path: Path, mind: Mind) -> None:
     settings = ["context.budget=900"]
     long = {"text": "The orders table has many rows and each is checked by hand. " * 8}
-    async with live([long] * 6, tmp_path, embedding, settings=settings) as run:
+    async with live([long] * 6, tmp_path, mind, settings=settings) as run:
         for number in range(6):
             await run.session.submit(f"Describe table {number} of the orders database")
             await run.session.wait_idle()
@@ -115,7 +109,7 @@ async def test_memory_goes_on_where_it_was(tmp_path: Path, embedding: EmbeddingS
         assert {fidelity for fidelity, _ in before.values()} > {"full"}
         scores = {i: t.relevance_score for i, t in run.session.state.turns.items()}
         recording = crash(run, tmp_path)
-    async with live([long], tmp_path, embedding, settings=settings, resume=recording) as again:
+    async with live([long], tmp_path, mind, settings=settings, resume=recording) as again:
         state = again.session.state
         assert {i: (t.fidelity, t.pinned) for i, t in state.turns.items()} == before
         await again.session.submit("/undo")

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from gh_tui.embedding.service import EmbeddingService
 from gh_tui.events import types as ev
 from gh_tui.events.state import SessionState, fold
 from gh_tui.journal.reader import read_records
+from gh_tui.runtime import Mind
 from tests.harness import live
 
 LOOK: dict[str, Any] = {
@@ -18,10 +18,8 @@ LOOK: dict[str, Any] = {
 }
 
 
-async def test_a_task_runs_its_tools_and_ends_with_an_answer(
-    tmp_path: Path, embedding: EmbeddingService
-) -> None:
-    async with live([LOOK, {"text": "It is empty."}], tmp_path, embedding) as run:
+async def test_a_task_runs_its_tools_and_ends_with_an_answer(tmp_path: Path, mind: Mind) -> None:
+    async with live([LOOK, {"text": "It is empty."}], tmp_path, mind) as run:
         await run.session.submit("What is in this folder?")
         await run.session.wait_idle()
         roles = [turn.role for turn in run.session.state.turns.values()]
@@ -33,10 +31,8 @@ async def test_a_task_runs_its_tools_and_ends_with_an_answer(
         assert "empty" in second[-1]["content"]
 
 
-async def test_the_recording_folds_to_the_live_state(
-    tmp_path: Path, embedding: EmbeddingService
-) -> None:
-    async with live([LOOK, {"text": "Empty."}, {"text": "Bye."}], tmp_path, embedding) as run:
+async def test_the_recording_folds_to_the_live_state(tmp_path: Path, mind: Mind) -> None:
+    async with live([LOOK, {"text": "Empty."}, {"text": "Bye."}], tmp_path, mind) as run:
         await run.session.submit("What is here?")
         await run.session.wait_idle()
         await run.session.submit("Thanks, that is all")
@@ -51,10 +47,10 @@ async def test_the_recording_folds_to_the_live_state(
 
 
 async def test_supplements_are_in_the_next_request_once_verbatim_after_the_results(
-    tmp_path: Path, embedding: EmbeddingService
+    tmp_path: Path, mind: Mind
 ) -> None:
     slow = {**LOOK, "delay": 0.3}
-    async with live([slow, {"text": "Done."}], tmp_path, embedding) as run:
+    async with live([slow, {"text": "Done."}], tmp_path, mind) as run:
         await run.session.submit("Describe this folder")
         await run.until(lambda e: isinstance(e, ev.RequestSent))
         await run.session.submit("Use   metric units\n only!")
@@ -73,10 +69,10 @@ async def test_supplements_are_in_the_next_request_once_verbatim_after_the_resul
 
 
 async def test_a_supplement_at_the_tail_of_the_last_reply_starts_one_more_cycle(
-    tmp_path: Path, embedding: EmbeddingService
+    tmp_path: Path, mind: Mind
 ) -> None:
     async with live(
-        [{"text": "Four.", "chunk_delay": 0.05}, {"text": "Five."}], tmp_path, embedding
+        [{"text": "Four.", "chunk_delay": 0.05}, {"text": "Five."}], tmp_path, mind
     ) as run:
         await run.session.submit("Count")
         await run.until(lambda e: isinstance(e, ev.ReplyDelta))
@@ -87,10 +83,10 @@ async def test_a_supplement_at_the_tail_of_the_last_reply_starts_one_more_cycle(
 
 
 async def test_a_failed_request_keeps_the_supplement_for_the_next(
-    tmp_path: Path, embedding: EmbeddingService
+    tmp_path: Path, mind: Mind
 ) -> None:
     script: list[dict[str, Any]] = [{**LOOK, "delay": 0.2}, {"status": 500}, {"text": "Fine."}]
-    async with live(script, tmp_path, embedding) as run:
+    async with live(script, tmp_path, mind) as run:
         await run.session.submit("Describe this folder")
         await run.until(lambda e: isinstance(e, ev.RequestSent))
         await run.session.submit("only the names")
@@ -106,13 +102,13 @@ async def test_a_failed_request_keeps_the_supplement_for_the_next(
 
 
 async def test_escape_hands_back_what_was_not_taken_and_keeps_the_partial_reply(
-    tmp_path: Path, embedding: EmbeddingService
+    tmp_path: Path, mind: Mind
 ) -> None:
     script: list[dict[str, Any]] = [
         {"text": "one two three four", "chunk_delay": 0.2},
         {"text": "Ok."},
     ]
-    async with live(script, tmp_path, embedding) as run:
+    async with live(script, tmp_path, mind) as run:
         await run.session.submit("Count to a hundred")
         await run.until(lambda e: isinstance(e, ev.ReplyDelta))
         await run.session.submit("slower")
@@ -134,13 +130,13 @@ def _asks_for(path: str) -> Callable[[ev.Event], bool]:
 
 
 async def test_a_write_waits_for_approval_and_a_denied_one_writes_nothing(
-    tmp_path: Path, embedding: EmbeddingService
+    tmp_path: Path, mind: Mind
 ) -> None:
     def write(name: str) -> dict[str, Any]:
         return {"calls": [{"name": "write_file", "arguments": {"path": name, "content": "hi\n"}}]}
 
     script: list[dict[str, Any]] = [write("yes.txt"), write("no.txt"), {"text": "Done."}]
-    async with live(script, tmp_path, embedding, interactive=True) as run:
+    async with live(script, tmp_path, mind, interactive=True) as run:
         await run.session.submit("Write two files")
         for name, allow in (("yes.txt", True), ("no.txt", False)):
             asked = await run.until(_asks_for(name))
@@ -153,23 +149,19 @@ async def test_a_write_waits_for_approval_and_a_denied_one_writes_nothing(
         assert [t.ok for t in run.events(ev.ToolFinished)] == [True, False]
 
 
-async def test_without_an_approval_headless_denies_in_time(
-    tmp_path: Path, embedding: EmbeddingService
-) -> None:
+async def test_without_an_approval_headless_denies_in_time(tmp_path: Path, mind: Mind) -> None:
     call = {"calls": [{"name": "write_file", "arguments": {"path": "x", "content": "x"}}]}
     settings = ["tools.approval_seconds=0.05"]
-    async with live([call, {"text": "Then not."}], tmp_path, embedding, settings=settings) as run:
+    async with live([call, {"text": "Then not."}], tmp_path, mind, settings=settings) as run:
         await run.session.submit("Write x")
         await run.session.wait_idle()
         assert [(a.decision, a.by) for a in run.events(ev.ToolApproval)] == [("deny", "timeout")]
         assert not (tmp_path / "workspace" / "x").exists()
 
 
-async def test_the_key_is_nowhere_in_the_recording(
-    tmp_path: Path, embedding: EmbeddingService
-) -> None:
+async def test_the_key_is_nowhere_in_the_recording(tmp_path: Path, mind: Mind) -> None:
     script = [{"text": "The key is sk-canary-123."}]
-    async with live(script, tmp_path, embedding, key="sk-canary-123") as run:
+    async with live(script, tmp_path, mind, key="sk-canary-123") as run:
         await run.session.submit("Repeat sk-canary-123")
         await run.session.wait_idle()
         assert run.session.recording is not None
