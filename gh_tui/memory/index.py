@@ -12,7 +12,6 @@ import os
 import sqlite3
 import tempfile
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from gh_tui.clock import Clock, SystemClock
 from gh_tui.errors import RecordingError
 from gh_tui.events import types as ev
 from gh_tui.journal.reader import read_records
@@ -44,13 +44,15 @@ POSTINGS: Final = 40_000
 class Index:
     """Search and recall over `sessions/*.jsonl` of a data folder."""
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, clock: Clock | None = None) -> None:
         """Nothing is opened before it is needed.
 
         Args:
             data: the data folder; the index is kept in `index/` in there. If that cannot be
                 used, this process keeps one of its own in a temporary folder.
+            clock: for the time limit of `refresh`.
         """
+        self._clock = clock or SystemClock()
         self._recordings = data / "sessions"
         self._folder = data / "index"
         self._private: tempfile.TemporaryDirectory[str] | None = None
@@ -77,7 +79,7 @@ class Index:
             with self._only_writer() as alone:
                 if not alone:
                     return 0
-                until = None if seconds is None else time.monotonic() + seconds
+                until = None if seconds is None else self._clock.monotonic() + seconds
                 try:
                     return self._take_all(until)
                 except sqlite3.DatabaseError as error:
@@ -221,7 +223,7 @@ class Index:
         with self._lock:
             store = self._opened()
             file = store.files().get(path.name) or store.add_file(path.name, status.st_ino)
-        if file.done == status.st_size or _is_over(until):
+        if file.done == status.st_size or self._is_over(until):
             return 0
         added = 0
         # One that needs a newer program stays out, and does not keep the others out.
@@ -229,9 +231,12 @@ class Index:
             for batch in harvest(path, file.done):
                 with self._lock:
                     added += self._opened().write(file, batch)
-                if _is_over(until):
+                if self._is_over(until):
                     break
         return added
+
+    def _is_over(self, until: float | None) -> bool:
+        return until is not None and self._clock.monotonic() > until
 
     def _readable(self) -> list[Path]:
         if not self._recordings.is_dir():
@@ -293,10 +298,6 @@ def _is_damage(error: sqlite3.DatabaseError) -> bool:
     """Damaged or not ours, rather than busy, full or read-only."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
     return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
-
-
-def _is_over(until: float | None) -> bool:
-    return until is not None and time.monotonic() > until
 
 
 def _hit(entry: Entry, score: float) -> Hit:

@@ -41,7 +41,7 @@ create table turns(
     stamp integer not null);
 create index turns_by_stamp on turns(stamp);
 create virtual table words using fts5(
-    words, content='', columnsize=0, tokenize="ascii tokenchars '_'''");
+    terms, content='', columnsize=0, tokenize="ascii tokenchars '_'''");
 create virtual table word_rows using fts5vocab(words, row);
 create virtual table word_places using fts5vocab(words, instance);
 """
@@ -201,7 +201,7 @@ class IndexStore:
         )
         if added.rowcount <= 0:
             return 0
-        sql = "insert into words(rowid, words) values(?, ?)"
+        sql = "insert into words(rowid, terms) values(?, ?)"
         self._db.execute(sql, (added.lastrowid, " ".join(turn.words)))
         return 1
 

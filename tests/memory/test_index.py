@@ -1,0 +1,265 @@
+"""The index: what it finds, and what it reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gh_tui.errors import RecordingError
+from gh_tui.events import types as ev
+from gh_tui.memory import index as index_module
+from gh_tui.memory.hybrid import hybrid
+from gh_tui.memory.index import Index
+from gh_tui.memory.lexicon import Lexicon
+from gh_tui.memory.terms import query_words
+
+from .recordings import TIME, Recording, found, two_sessions
+
+
+def test_a_turn_is_found_in_whichever_session_it_was_said(tmp_path: Path, index: Index) -> None:
+    pasta, port = two_sessions(tmp_path)
+    assert index.refresh() == 6
+    assert found(index, "which spice does the recipe want?")[0] == pasta
+    hit = index.search("postgresql ports", limit=1)[0]
+    assert (hit.iri, hit.session, hit.title, hit.time) == (port, "s2", "Move the server", TIME)
+
+
+def test_the_live_session_can_be_left_out(tmp_path: Path, index: Index) -> None:
+    two_sessions(tmp_path)
+    index.refresh()
+    hits = index.search("postgresql recipe", limit=10, exclude="s2")
+    assert {hit.session for hit in hits} == {"s1"}
+
+
+def test_nothing_is_found_for_what_nobody_said(tmp_path: Path, index: Index) -> None:
+    assert found(index, "anything") == []
+    two_sessions(tmp_path)
+    index.refresh()
+    assert found(index, "zymurgy") == []
+    assert found(index, "?!") == []
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("数据库连接字符串在配置文件里", "连接字符串"),
+        ("会議は東京で行われます", "東京の会議"),
+        ("ประเทศไทยมีอาหารอร่อย", "อาหารไทย"),
+        ("Konfigurasinya disimpan di berkas", "konfigurasi"),
+        ("set DATABASE_URL first", "database url"),
+        ("she was running late", "run"),
+    ],
+)
+def test_words_meet_in_every_script(tmp_path: Path, index: Index, said: str, asked: str) -> None:
+    talk = Recording(tmp_path, "s")
+    talk.say("Something else altogether, with many other words in it.")
+    wanted = talk.say(said)
+    for number in range(6):
+        talk.say(f"Filler {number} about nothing in particular.")
+    index.refresh()
+    assert found(index, asked)[0] == wanted
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        '"',
+        "words:x",
+        "zymurgy AND",
+        "NEAR(",
+        "saffron*",
+        "^saffron",
+        "-saffron",
+        "'; drop table turns; --",
+        "saffron OR lemons) NOT (x",
+        "\x00saffron",
+        "\ud800 saffron",
+    ],
+)
+def test_a_query_is_only_ever_words(tmp_path: Path, index: Index, query: str) -> None:
+    pasta, _ = two_sessions(tmp_path)
+    index.refresh()
+    hits = found(index, query)
+    assert not hits if "saffron" not in query else hits[0] == pasta
+    assert found(index, "saffron")[0] == pasta
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(texts=st.lists(st.text(max_size=60), min_size=1, max_size=12), query=st.text(max_size=30))
+def test_the_words_are_counted_as_in_a_session(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str], query: str
+) -> None:
+    data = tmp_path_factory.mktemp("data")
+    talk, lexicon = Recording(data, "s"), Lexicon()
+    for text in texts:
+        talk.say(text)
+        lexicon.add(text)
+    opened = Index(data)
+    opened.refresh()
+    queried = f"{query} {texts[0]}"
+    got = {hit.iri: hit.score for hit in opened.search(queried, limit=len(texts))}
+    opened.close()
+    assert bool(got) == bool(lexicon.bm25(queried).any())
+    if got:
+        words = lexicon.bm25(queried)
+        best = max(got, key=lambda iri: got[iri])
+        assert words.max() > 0
+        assert best in {f"iri://session/s/turn/{number}" for number in range(1, len(texts) + 1)}
+
+
+def test_words_weigh_as_in_a_session(tmp_path: Path, index: Index) -> None:
+    texts = ["red green blue", "red red green", "yellow, red!", "violet", "green green green tea"]
+    talk, lexicon = Recording(tmp_path, "s"), Lexicon()
+    for text in texts:
+        talk.say(text)
+        lexicon.add(text)
+    index.refresh()
+    hits = index.search("red tea green", limit=5)
+    unknown = np.full(len(texts), np.nan, np.float32)
+    sessions = np.ones(len(texts), np.int32)
+    expected = hybrid(lexicon.bm25("red tea green"), unknown, asks=lexicon.asks, sessions=sessions)
+    for hit in hits:
+        number = int(hit.iri.rpartition("/")[2])
+        assert hit.score == pytest.approx(float(expected[number - 1]), abs=1e-5)
+
+
+def test_meaning_finds_what_words_do_not(tmp_path: Path, index: Index) -> None:
+    talk = Recording(tmp_path, "s")
+    talk.say("alpha", [1, 0, 0, 0])
+    wanted = talk.say("beta", [0, 1, 0, 0])
+    talk.say("gamma", [0, 0, 1, 0])
+    talk.say("delta", [0, 0, 1, 0.1])
+    index.refresh()
+    query = np.array([0.1, 0.9, 0, 0], np.float32)
+    assert index.search("unsaid", query, limit=1)[0].iri == wanted
+    assert index.search("unsaid", query, embedder="another") == []
+    assert index.search("unsaid", np.array([1, 0], np.float32)) == []
+
+
+def test_vectors_of_different_embedders_are_never_compared(tmp_path: Path, index: Index) -> None:
+    own = Recording(tmp_path, "s1")
+    mine = own.say("one", [1, 0, 0, 0])
+    own.say("two", [0, 1, 0, 0])
+    own.say("three", [0, 0, 1, 0])
+    foreign = Recording(tmp_path, "s2", embedder="other")
+    theirs = foreign.say("four", [1, 0, 0, 0])
+    foreign.say("five", [0, 0, 0, 1])
+    index.refresh()
+    query = np.array([1, 0, 0, 0], np.float32)
+    assert index.search("unsaid", query, limit=1)[0].iri == mine
+    assert index.search("unsaid", query, limit=1, embedder="other")[0].iri == theirs
+
+
+def test_a_vector_that_comes_later_is_taken_in(tmp_path: Path, index: Index) -> None:
+    talk = Recording(tmp_path, "s")
+    first = talk.say("alpha")
+    talk.say("beta", [0, 1, 0, 0])
+    last = talk.say("gamma", [0.2, 0, 1, 0])
+    index.refresh()
+    query = np.array([1, 0, 0, 0], np.float32)
+    assert index.search("unsaid", query, limit=1)[0].iri == last
+    talk.score(first, [1, 0, 0, 0])
+    index.refresh()
+    assert index.search("unsaid", query, limit=1)[0].iri == first
+
+
+def test_recall_reads_the_record_at_its_place(tmp_path: Path, index: Index) -> None:
+    talk = Recording(tmp_path, "s")
+    talk.say("first")
+    iri = talk.say("zweiter 第二个 😀 text\nwith lines")
+    index.refresh()
+    place = index.locate(iri)
+    assert place is not None
+    assert place[0].read_bytes()[place[1] :].startswith(b'{"v":1')
+    assert index.text(iri) == "zweiter 第二个 😀 text\nwith lines"
+    assert index.locate("iri://session/s/turn/99") is None
+    with pytest.raises(RecordingError):
+        index.text("\ud800")
+
+
+def test_only_what_is_new_is_read(tmp_path: Path, index: Index) -> None:
+    talk = Recording(tmp_path, "s")
+    talk.say("alpha")
+    assert index.refresh() == 1
+    assert index.refresh() == 0
+    before = talk.path.read_bytes()
+    wanted = talk.say("omega")
+    # What is behind is not looked at again: were it read, it would now be unreadable.
+    talk.path.write_bytes(b"x" * len(before) + talk.path.read_bytes()[len(before) :])
+    assert index.refresh() == 1
+    assert found(index, "omega")[0] == wanted
+
+
+def test_bad_lines_and_torn_tails_are_passed_over(tmp_path: Path, index: Index) -> None:
+    talk = Recording(tmp_path, "s")
+    first = talk.say("alpha")
+    talk.append(b'{"v":1,"seq":3,"ty\n\xff\xfe\x00\nnull\n[]\n')
+    second = talk.say("omega")
+    line = talk.line(talk.turn("tail words"))
+    talk.append(line[:-20])
+    assert index.refresh() == 2
+    assert {first, second} <= set(found(index, "alpha omega"))
+    assert found(index, "tail") == []
+    talk.append(line[-20:])
+    assert index.refresh() == 1
+    assert len(found(index, "tail")) == 3
+
+
+def test_a_last_line_without_its_newline_is_read_once(tmp_path: Path, index: Index) -> None:
+    talk = Recording(tmp_path, "s")
+    line = talk.line(talk.turn("whole but for its end"))
+    talk.append(line[:-1])
+    assert index.refresh() == 1
+    talk.append(b"\n")
+    assert index.refresh() == 0
+    assert len(found(index, "whole")) == 1
+
+
+def test_a_recording_for_a_newer_program_does_not_hide_the_others(
+    tmp_path: Path, index: Index
+) -> None:
+    newer = Recording(tmp_path, "z")
+    newer.append(b'{"v":99,"seq":1,"time":"t","session":"z","type":"TurnAdded"}\n')
+    pasta, _ = two_sessions(tmp_path)
+    index.refresh()
+    assert found(index, "saffron")[0] == pasta
+
+
+def test_answers_of_the_memory_tools_are_not_found_again(tmp_path: Path, index: Index) -> None:
+    talk = Recording(tmp_path, "s")
+    wanted = talk.say("the saffron is in the blue tin")
+    echo = talk.say("the saffron is in the blue tin", role="tool", name="search_memory")
+    talk.say("good")
+    index.refresh()
+    hits = found(index, "saffron tin", limit=5)
+    assert hits[0] == wanted
+    assert echo not in hits
+    assert index.text(echo) == "the saffron is in the blue tin"
+
+
+def test_the_commonest_words_go_unread_when_there_are_too_many(
+    tmp_path: Path, index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_module, "POSTINGS", 5)
+    talk = Recording(tmp_path, "s")
+    for number in range(30):
+        talk.say(f"harbour {number}")
+    wanted = talk.say("harbour lighthouse")
+    index.refresh()
+    assert query_words("harbour lighthouse") == ["harbour", "lighthous"]
+    assert found(index, "harbour lighthouse")[0] == wanted
+    assert len(index.search("harbour", limit=100)) == 31
+
+
+def test_an_unknown_kind_of_event_is_no_obstacle(tmp_path: Path, index: Index) -> None:
+    talk = Recording(tmp_path, "s")
+    talk.write(ev.UnknownEvent(type="FromTheFuture", fields={"x": 1}))
+    wanted = talk.say("alpha")
+    index.refresh()
+    assert found(index, "alpha") == [wanted]
