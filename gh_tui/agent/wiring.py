@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from gh_tui.agent.approval import ApprovalDesk
@@ -117,9 +117,7 @@ def build_agent(
     native = provider.tool_protocol == "native"
     schemas = [spec.parameters for spec in specs] if native else []
     context = settings.context
-    if small and context.budget is None:
-        context = replace(context, budget=LOCAL_BUDGET)
-    manager = ContextWindowManager(context)
+    manager = ContextWindowManager(context, LOCAL_BUDGET if small else None)
     budget = manager.budget(window, source, count_schemas(schemas))
     l1 = L1Session(
         EvictionConfig.from_settings(settings.eviction),

@@ -88,7 +88,7 @@ def build(
     if refined and _fits([refined, *parts], room, factor):
         parts.insert(0, refined)
     counts = _counts(l1) if standing.searchable else ""
-    if counts and (parts or not trailing) and _fits([counts, *parts], room, factor):
+    if counts and parts and _fits([counts, *parts], room, factor):
         parts.insert(0, counts)
     return Block("\n\n".join(parts), tuple(turn.iri for turn in items))
 

@@ -17,9 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How many tokens the messages of a request may take, and why."""
+    """How many tokens the messages of a request should take, and why."""
 
     tokens: int
+    """What passes work for."""
+    available: int
+    """What a request may have when its fixed parts need more: the setting context.budget where
+    the user set it, else what the window leaves."""
     window: int
     source: WindowSource
     reserve: int
@@ -29,7 +33,11 @@ class Budget:
 
 
 def budget_for(
-    settings: ContextSettings, window: int, source: WindowSource, tool_tokens: int = 0
+    settings: ContextSettings,
+    window: int,
+    source: WindowSource,
+    tool_tokens: int = 0,
+    usual: int | None = None,
 ) -> Budget:
     """The budget of a request.
 
@@ -40,21 +48,32 @@ def budget_for(
         window, source = settings.window, "configured"
     reserve = min(settings.reserve, window // 4)
     available = max(0, window - reserve - tool_tokens)
-    tokens = available if settings.budget is None else min(settings.budget, available)
-    return Budget(tokens=tokens, window=window, source=source, reserve=reserve, tools=tool_tokens)
+    if settings.budget is not None:
+        available = min(settings.budget, available)
+    tokens = available if usual is None or settings.budget is not None else min(usual, available)
+    return Budget(
+        tokens=tokens,
+        available=available,
+        window=window,
+        source=source,
+        reserve=reserve,
+        tools=tool_tokens,
+    )
 
 
 class ContextWindowManager:
     """Assembles each request of one session, and remembers the last one for its prefix."""
 
-    def __init__(self, settings: ContextSettings) -> None:
+    def __init__(self, settings: ContextSettings, usual: int | None = None) -> None:
+        """`usual` is the budget of a model that reads slowly, where the user set none."""
         self._settings = settings
+        self._usual = usual
         self._cache = PieceCache()
         self._previous: tuple[Message, ...] = ()
 
     def budget(self, window: int, source: WindowSource, tool_tokens: int = 0) -> Budget:
         """`budget_for` with this session's settings."""
-        return budget_for(self._settings, window, source, tool_tokens)
+        return budget_for(self._settings, window, source, tool_tokens, self._usual)
 
     def assemble(self, l1: L1Session, frame: Frame) -> Assembled:
         """The next request as it would be sent now; nothing changes."""
@@ -66,19 +85,19 @@ class ContextWindowManager:
 
 
 def require_fit(l1: L1Session, request: Assembled, budget: Budget, factor: float = 1.0) -> None:
-    """Check that a request fits its budget, after passes have done what they can.
+    """Check that a request fits the window, after passes have done what they can.
 
     Raises:
         MemoryFullError: it does not; the message says what fills it and what to do.
     """
-    if request.tokens <= budget.tokens:
+    if request.tokens <= budget.available:
         return
     system = sum(entry.tokens for entry in request.manifest if entry.part == "system")
     task = sum(entry.tokens for entry in request.manifest if entry.part == "task")
     guarded = l1.protected_tokens(factor) - task
     rest = request.tokens - system - task - guarded - request.standing_tokens
     raise MemoryFullError(
-        f"The request needs {request.tokens} tokens and may have {budget.tokens} (window "
+        f"The request needs {request.tokens} tokens and may have {budget.available} (window "
         f"{budget.window}, {budget.source}; {budget.reserve} kept for the answer, {budget.tools} "
         f"for tools). Instructions to the model take {system}, the task {task}, pins and your "
         f"instructions {guarded} and {request.standing_tokens} repeated, the newest turns {rest}. "

@@ -77,3 +77,11 @@ def test_the_prefix_is_measured_against_what_was_sent() -> None:
     assert manager.assemble(talk.l1, frame).prefix_kept == 0
     manager.sent(first)
     assert manager.assemble(talk.l1, frame).prefix_kept == first.tokens
+
+
+def test_the_usual_budget_yields_to_what_must_be_sent_but_a_set_one_does_not() -> None:
+    slow = ContextWindowManager(ContextSettings(reserve=96), usual=1500).budget(4096, "server")
+    assert (slow.tokens, slow.available) == (1500, 4000)
+    settings = ContextSettings(reserve=96, budget=900)
+    told = ContextWindowManager(settings, usual=1500).budget(4096, "server")
+    assert (told.tokens, told.available) == (900, 900)
