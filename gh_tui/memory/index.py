@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from gh_tui.embedding.vectors import Vector
     from gh_tui.events.values import Role
 
-POSTINGS: Final = 40_000
-"""Turns that are read for the words of a query; the commonest words go unread beyond."""
+POSTINGS: Final = 20_000
+"""Occurrences that are read for the words of a query; the commonest words go unread beyond."""
 
 
 class Index:
@@ -177,12 +177,12 @@ class Index:
 
     def _words(self, store: IndexStore, query: str) -> NDArray[np.float32]:
         found = Bm25(self._view.lengths)
-        having = sorted((store.having(word), word) for word in query_words(query))
+        rarest_first = sorted((store.occurrences(word), word) for word in query_words(query))
         read = 0
-        for turns, word in having:
-            if read and read + turns > POSTINGS:
+        for often, word in rarest_first:
+            if read and read + often > POSTINGS:
                 break
-            read += turns
+            read += often
             ids, times = store.places(word)
             rows = self._view.rows(ids)
             found.add(rows[rows >= 0], times[rows >= 0])

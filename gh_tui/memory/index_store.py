@@ -234,9 +234,9 @@ class IndexStore:
         """The session of each recording, by its number."""
         return dict(self._db.execute("select id, session from files").fetchall())
 
-    def having(self, word: str) -> int:
-        """How many turns have a word."""
-        return int(self._value("select doc from word_rows where term = ?", word) or 0)
+    def occurrences(self, word: str) -> int:
+        """How often a word was said."""
+        return int(self._value("select cnt from word_rows where term = ?", word) or 0)
 
     def places(self, word: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Ids of the turns that have a word, rising, and how often each has it."""
