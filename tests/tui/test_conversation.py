@@ -8,7 +8,7 @@ from textual.widgets import Markdown
 from gh_tui.events import types as ev
 from gh_tui.events.values import Task, ToolCall
 from gh_tui.tui.screens.link import LinkScreen
-from gh_tui.tui.widgets.conversation import EARLIER, LIVE_REPLIES, WINDOW
+from gh_tui.tui.widgets.conversation import EARLIER, LIVE_REPLIES, SPARE, WINDOW
 from tests.tui.harness import BOMB, ScriptedSession, app_with
 from tests.tui.looking import SIZES, live, running, screen_text, until
 
@@ -95,14 +95,14 @@ async def test_long_sessions_keep_few_widgets_and_load_earlier() -> None:
             await session.reply(index + 1, f"answer {index}")
         await until(pilot, lambda: "answer 119" in screen_text(app))
         view = live(app).conversation
-        await until(pilot, lambda: len(view.query(Markdown)) <= LIVE_REPLIES + 8)
+        await until(pilot, lambda: len(view.query(Markdown)) <= LIVE_REPLIES + SPARE)
         assert len(view.children) <= WINDOW + EARLIER
         view.focus()
         for _ in range(8):
             await pilot.press("ctrl+up")
         await pilot.press("home")
         await until(pilot, lambda: "question 0" in screen_text(app))
-        assert len(live(app).query(Markdown)) <= LIVE_REPLIES + 8
+        assert len(live(app).query(Markdown)) <= LIVE_REPLIES + SPARE
 
 
 async def test_the_view_follows_only_from_its_end() -> None:

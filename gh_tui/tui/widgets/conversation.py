@@ -15,10 +15,12 @@ from textual.widgets import Static
 from gh_tui.tui.transcript import ReplyRow, Row, Transcript
 from gh_tui.tui.widgets.message import Fold, ReplyView, RowView, folds_in, view_of
 
-WINDOW = 90
+WINDOW = 60
 """Rows that stay mounted while the view follows the end."""
-LIVE_REPLIES = 20
-"""Replies among them that are Markdown; older ones are plain text."""
+LIVE_REPLIES = 3
+"""Replies among them that are Markdown widgets, each of dozens of nodes; older ones are one."""
+SPARE = 1
+"""So many more before the oldest of them are turned."""
 EARLIER = 40
 """Rows that one "load earlier" brings."""
 CEILING = 400
@@ -103,7 +105,7 @@ class Conversation(VerticalScroll):
     async def _mount_rows(self, rows: list[Row], *, live: int, on_top: bool = False) -> None:
         replies = [id(row) for row in rows if isinstance(row, ReplyRow)]
         old = set(replies[:-live] if live else replies)
-        views = [view_of(row, plain=id(row) in old) for row in rows]
+        views = [view_of(row, old=id(row) in old) for row in rows]
         self._views.update({id(row): view for row, view in zip(rows, views, strict=True)})
         if on_top:
             await self.mount_all(views, after=self._earlier)
@@ -125,16 +127,16 @@ class Conversation(VerticalScroll):
     async def _flatten(self) -> None:
         """Turn the oldest live replies into one-node widgets."""
         live = sum(isinstance(view, ReplyView) for view in self._views.values())
-        if live <= LIVE_REPLIES + 8:
+        if live <= LIVE_REPLIES + SPARE:
             return
         rows = self.transcript.rows
         replies = [r for r in rows[self._first : self._next] if isinstance(r, ReplyRow)]
         for row in replies[:-LIVE_REPLIES]:
             view = self._views[id(row)]
-            plain = view_of(row, plain=True)
-            if type(plain) is not type(view):
-                self._views[id(row)] = plain
-                await self.mount(plain, before=view)
+            cheap = view_of(row, old=True)
+            if type(cheap) is not type(view):
+                self._views[id(row)] = cheap
+                await self.mount(cheap, before=view)
                 await view.remove()
 
     async def _remove(self, rows: list[Row]) -> None:

@@ -48,7 +48,7 @@ class KeyBar(Static):
                 parts.append(part)
         if last and room >= 0:
             last[0] = Content.assemble(" " * room, last[0])
-        self.update(Content("  ").join([*parts, *last]))
+        self.update(Content("  ").join([*parts, *last]), layout=False)
 
     def _part(self, binding: Binding) -> Content:
         return Content.assemble(

@@ -15,6 +15,7 @@ from textual.widgets.markdown import MarkdownStream
 
 from gh_tui.text import one_line, visible
 from gh_tui.tui.ink import DIM
+from gh_tui.tui.markdown_text import rendered
 from gh_tui.tui.transcript import InputRow, NoteRow, ReplyRow, Row, ToolRow, clock
 from gh_tui.tui.widgets.receipts import short_id
 
@@ -50,11 +51,15 @@ class Fold(Static, can_focus=True):
         """What is below it when open."""
         raise NotImplementedError
 
-    def redraw(self) -> None:
-        """Show the present text."""
+    def folded(self) -> Content:
+        """The line, and when it is open the rest."""
         mark = OPEN if self.open else FOLDED
         head = Content.assemble((f"{mark} ", DIM), self.head())
-        self.update(Content.assemble(head, "\n", self.body()) if self.open else head)
+        return Content.assemble(head, "\n", self.body()) if self.open else head
+
+    def redraw(self) -> None:
+        """Show the present text."""
+        self.update(self.folded())
 
     def set_open(self, is_open: bool) -> None:
         """Open or fold."""
@@ -195,20 +200,35 @@ class ReplyView(Vertical):
             self._stream = None
 
 
-class PlainReplyView(Static):
-    """An old reply as one node: its source, not rendered."""
+class OldReplyView(Fold):
+    """A reply that is no longer among the newest, as one node; its reasoning stays folded."""
 
     def __init__(self, row: ReplyRow) -> None:
-        super().__init__(classes="reply plain")
+        super().__init__("reply old")
         self.row = row
 
-    def on_mount(self) -> None:
-        """The only drawing: old replies do not change."""
-        self.update(Content(visible(self.row.text)))
-        self.display = bool(self.row.text)
+    def head(self) -> Content:
+        """How much was thought."""
+        return Content.styled(f"thought, {len(self.row.reasoning):,} characters", DIM)
+
+    def body(self) -> Content:
+        """All of it."""
+        return Content.styled(visible(self.row.reasoning), DIM)
+
+    def redraw(self) -> None:
+        """The reasoning, if there is some, then the text."""
+        parts = []
+        if self.row.reasoning:
+            parts.append(self.folded())
+        if self.row.text:
+            parts.append(rendered(visible(self.row.text)))
+        self.can_focus = bool(self.row.reasoning)
+        self.display = bool(parts)
+        self.update(Content("\n").join(parts))
 
     async def follow(self) -> None:
-        """Nothing to do."""
+        """The row has changed."""
+        self.redraw()
 
 
 class ToolView(Fold):
@@ -270,16 +290,16 @@ class NoteView(Static):
         """Nothing to do: notes do not change."""
 
 
-RowView = InputView | ReplyView | PlainReplyView | ToolView | NoteView
+RowView = InputView | ReplyView | OldReplyView | ToolView | NoteView
 
 
-def view_of(row: Row, *, plain: bool) -> RowView:
-    """The widget for a row; `plain` makes old replies cheap."""
+def view_of(row: Row, *, old: bool) -> RowView:
+    """The widget for a row; `old` replies are cheap ones."""
     match row:
         case InputRow():
             return InputView(row)
-        case ReplyRow(status="complete") if plain:
-            return PlainReplyView(row)
+        case ReplyRow(status="complete") if old:
+            return OldReplyView(row)
         case ReplyRow():
             return ReplyView(row)
         case ToolRow():
