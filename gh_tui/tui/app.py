@@ -7,7 +7,7 @@ import importlib
 import signal
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import ClassVar
 
 from textual.app import App
@@ -31,7 +31,8 @@ from gh_tui.tui.screens.session import SessionScreen
 QUIT_SECONDS = 3.0
 """How long a second Ctrl+C still quits."""
 
-STYLES: tuple[str | PurePath, ...] = (
+_HERE = Path(__file__).parent
+STYLES = (
     "styles/base.tcss",
     "styles/markdown.tcss",
     "styles/dialogs.tcss",
@@ -82,7 +83,7 @@ class GlidingHorseApp(QuietCrash, App[int]):
             samples: the recordings on offer; by default those that come with the program.
             open_recording: makes a player; by default the program's own.
         """
-        super().__init__(css_path=list(STYLES))
+        super().__init__(css_path=[_HERE / style for style in STYLES])
         self._player = player
         self._live = None if open_session is None else LiveScreen(open_session, task)
         self._first_theme = theme

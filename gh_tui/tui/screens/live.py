@@ -50,6 +50,8 @@ class LiveScreen(SessionScreen):
         self._first_task = task
         self._session: LiveSession | None = None
         self._opened = asyncio.Event()
+        """Set when there is a session, or when there will be none."""
+        self._failure: Exception | None = None
         self._ready = False
         self._waiting_approvals: list[str] = []
         self._asking: ApprovalScreen | None = None
@@ -76,10 +78,8 @@ class LiveScreen(SessionScreen):
 
     async def _start(self) -> None:
         try:
-            session = await self._open_session()
+            session = await self._open()
             self.connect(session.bus)
-            self._session = session
-            self._opened.set()
             await session.start(self.start.progress)
         except ProviderUnavailable as error:
             self.start.progress("no model can be reached yet")
@@ -87,6 +87,16 @@ class LiveScreen(SessionScreen):
         else:
             self._ready = True
             await self._settle_now()
+
+    async def _open(self) -> LiveSession:
+        try:
+            self._session = await self._open_session()
+        except Exception as error:
+            self._failure = error
+            raise
+        finally:
+            self._opened.set()
+        return self._session
 
     def _after_setup(self, choice: str | None) -> None:
         if choice == "samples":
@@ -203,7 +213,8 @@ class LiveScreen(SessionScreen):
             return None
         await self._opened.wait()
         session = self._session
-        assert session is not None  # noqa: S101  `_opened` was set with it
+        if session is None:
+            raise GhError(f"there is no session: {self._failure}")
         if way == "queue" and not is_command(text):
             await session.queue(text)
             return None

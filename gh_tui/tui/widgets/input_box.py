@@ -9,6 +9,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
+from textual.strip import Strip
 from textual.timer import Timer
 from textual.widgets import TextArea
 
@@ -108,6 +109,12 @@ class InputBox(TextArea):
     def insert_typed(self, text: str) -> None:
         """Characters that were meant for the box but came elsewhere."""
         self.insert(typed(text))
+
+    def render_line(self, y: int) -> Strip:
+        """Nothing in a window too narrow for a character: a placeholder cannot be wrapped there."""
+        if self.content_size.width < 1:
+            return Strip.blank(self.size.width)
+        return super().render_line(y)
 
     def put(self, text: str) -> None:
         """Replace the draft, cursor at the end."""
