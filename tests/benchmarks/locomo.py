@@ -36,6 +36,7 @@ from gh_tui.events.codec import to_line
 from gh_tui.events.envelope import Envelope
 from gh_tui.memory.index import Index
 from gh_tui.memory.l0 import L0
+from gh_tui.memory.lexicon import Lexicon
 from gh_tui.memory.tokens import count_message
 from gh_tui.memory.turn import iri_for, number_of
 
@@ -177,7 +178,7 @@ class PlainBm25:
                 if times := turn[word]:
                     norm = 1.5 * (0.25 + 0.75 * turn.total() / self._mean)
                     scores[place] += rarity * times * 2.5 / (times + norm)
-        return [int(place) for place in np.argsort(-scores, kind="stable")]
+        return _descending(scores)
 
 
 def _plain_words(text: str) -> list[str]:
@@ -252,10 +253,22 @@ class Contest:
                 plain = PlainBm25(texts)
                 orders["recency"] = [list(reversed(range(len(texts))))] * len(asked)
                 orders["bm25"] = [plain.order(question) for question in asked]
+                orders["bm25, our terms"] = _by_words(texts, asked)
             orders[f"search{suffix}"] = _by_index(conversation, texts, vectors, queries)
             orders[f"one session{suffix}"] = _by_l0(texts, vectors, queries)
             for method, ranked in orders.items():
                 self.scores.setdefault(method, Scores()).add(conversation, tokens, ranked)
+
+
+def _by_words(texts: Sequence[str], asked: Sequence[str]) -> list[list[int]]:
+    lexicon = Lexicon()
+    for text in texts:
+        lexicon.add(text)
+    return [_descending(lexicon.bm25(question)) for question in asked]
+
+
+def _descending(scores: NDArray[np.floating[Any]]) -> list[int]:
+    return [int(place) for place in np.argsort(-scores, kind="stable")]
 
 
 def _by_index(
