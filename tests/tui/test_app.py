@@ -26,7 +26,7 @@ async def test_the_start_is_told_and_a_sample_offered(size: tuple[int, int]) -> 
     app = app_with(session)
     async with running(app, size) as pilot:
         await until(pilot, lambda: "local model: loading 3/22" in screen_text(app))
-        wanted = ("You can type already", "F2  watch a recorded session", "undo a pass")
+        wanted = ("You can type already", "F2  replay a session", "undo a pass")
         await until(pilot, lambda: all(words in screen_text(app) for words in wanted))
         session.start_gate.set()
         await until(pilot, lambda: "nothing else answers here" in screen_text(app))

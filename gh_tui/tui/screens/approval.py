@@ -44,7 +44,7 @@ class ApprovalScreen(ModalScreen[bool | None]):
     def compose(self) -> ComposeResult:
         """What would run, all of it, then the answers."""
         name = one_line(self.tool.name, 60)
-        with Vertical(classes="dialog large", id="approval"):
+        with Vertical(classes="dialog", id="approval"):
             yield Static(Content(f"Allow {name}?"), classes="dialog-head")
             with VerticalScroll(id="preview"):
                 yield Static(Content(self._text()), classes="dialog-text")

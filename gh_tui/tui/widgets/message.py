@@ -55,6 +55,8 @@ class Fold(Static, can_focus=True):
         """The line, and when it is open the rest."""
         mark = OPEN if self.open else FOLDED
         head = Content.assemble((f"{mark} ", DIM), self.head())
+        if self.content_size.width:
+            head = head.truncate(self.content_size.width, ellipsis=True)
         return Content.assemble(head, "\n", self.body()) if self.open else head
 
     def redraw(self) -> None:
@@ -69,6 +71,10 @@ class Fold(Static, can_focus=True):
     def action_flip(self) -> None:
         """The other way round."""
         self.set_open(not self.open)
+
+    def on_resize(self) -> None:
+        """The line takes the room there is."""
+        self.redraw()
 
     def on_click(self) -> None:
         """A click does what Enter does, unless it ended a selection."""
@@ -267,10 +273,6 @@ class ToolView(Fold):
 
     async def follow(self) -> None:
         """The row has changed."""
-        self.redraw()
-
-    def on_resize(self) -> None:
-        """The arguments get the room that is left."""
         self.redraw()
 
 

@@ -9,6 +9,7 @@ from gh_tui.events.types import SessionStarted
 from gh_tui.text import one_line
 from gh_tui.tui.ink import DIM
 
+READY = " is ready"
 SHOWN = 6
 """Progress lines that are kept."""
 
@@ -27,14 +28,23 @@ class StartPanel(Static):
 
     @property
     def latest(self) -> str | None:
-        """The step that goes on now; None when the last one was an end."""
+        """The step that goes on now; None when there is none."""
         if not self._lines:
             return "starting"
-        return None if _is_end(self._lines[-1]) else self._lines[-1]
+        return next((line for line in reversed(self._lines) if not _is_end(line)), None)
 
     def progress(self, line: str) -> None:
-        """One step of the start; a step that begins like the last one replaces it."""
+        """One step of the start.
+
+        A step that begins like the last one replaces it, and `the model is ready` replaces all
+        that went on with the model.
+        """
         line = one_line(line, 300)
+        if line.endswith(READY):
+            subject = line.removesuffix(READY).split()[-1:]
+            self._lines = [
+                old for old in self._lines if _is_end(old) or not set(subject) & set(old.split())
+            ]
         head, colon, _ = line.partition(":")
         if colon and self._lines and self._lines[-1].startswith(head):
             self._lines[-1] = line
@@ -65,7 +75,7 @@ class StartPanel(Static):
             Content(""),
             Content.assemble(
                 ("  F2", "bold $accent"),
-                "  watch a recorded session that drifts and is corrected, and try:",
+                "  replay a session that drifts and is corrected, and try",
             ),
             Content.assemble(
                 ("      p", "bold $accent"),
@@ -81,4 +91,4 @@ class StartPanel(Static):
 
 def _is_end(line: str) -> bool:
     """Whether a line tells of something that is done."""
-    return line.endswith((" ready", ")"))
+    return line.endswith((READY, ")"))
