@@ -11,6 +11,7 @@ from typing import Any
 
 from gh_tui.clock import Clock
 from gh_tui.events.envelope import Envelope
+from gh_tui.events.state import TurnState
 from gh_tui.events.types import Event
 from gh_tui.providers.scripted import Script, ScriptedServer
 from gh_tui.runtime import Mind, Session
@@ -30,6 +31,14 @@ class Live:
     def outcome(self) -> str | None:
         """How the latest task ended."""
         return self.session.state.outcome
+
+    def paused(self) -> bool:
+        """Whether the agent waits between cycles."""
+        return self.session.state.paused
+
+    def turn(self, number: int) -> TurnState:
+        """The turn that came in as the `number`th, from 1."""
+        return list(self.session.state.turns.values())[number - 1]
 
     def events(self, *kinds: type) -> list[Any]:
         """The events of these kinds, in order."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from gh_tui.agent.coherence import CoherenceWatch
@@ -9,6 +10,7 @@ from gh_tui.agent.engine import Engine
 from gh_tui.agent.memory import WorkingMemory
 from gh_tui.agent.scoring import Scorer, classified
 from gh_tui.agent.supervisor import CLASSES, of_class
+from gh_tui.agent.supplements import SupplementDesk
 from gh_tui.agent.task import task_from_input
 from gh_tui.clock import Clock
 from gh_tui.errors import UsageError
@@ -17,6 +19,8 @@ from gh_tui.events.bus import EventBus
 from gh_tui.events.state import SessionState
 from gh_tui.memory.l1 import L1Session
 from gh_tui.memory.turn import iri_for
+
+Handler = Callable[[str, str | None], Awaitable[str | None]]
 
 HELP = {
     "/compact": "run a memory pass now",
@@ -28,9 +32,13 @@ HELP = {
     "/resume": "go on, or try again after a failure",
     "/task TEXT": "refine the task; its first wording stays in the session",
     "/rebase IRI": "make an input the task: the talk has moved on",
+    "/replaces ID": "this instruction replaces the older one that it is close to",
+    "/adds ID": "this instruction adds to the older one, or has nothing to do with it",
     "/class ID CLASS": "change how an input was understood",
     "/withdraw ID": "take a waiting input back",
+    "/now TEXT": "stop the running step and tell the agent TEXT at once",
     "/queue TEXT": "run TEXT after this task",
+    "/help": "this list",
     "/exit": "leave",
 }
 
@@ -46,6 +54,7 @@ class Commands:
         l1: L1Session,
         memory: WorkingMemory,
         scorer: Scorer,
+        desk: SupplementDesk,
         coherence: CoherenceWatch,
         state: SessionState,
     ) -> None:
@@ -55,8 +64,27 @@ class Commands:
         self._l1 = l1
         self._memory = memory
         self._scorer = scorer
+        self._desk = desk
         self._coherence = coherence
         self._state = state
+        self._handlers: dict[str, Handler] = {
+            "/adds": self._adds,
+            "/class": self._classify,
+            "/compact": self._compact,
+            "/help": self._help,
+            "/now": self._now,
+            "/pause": self._pause,
+            "/pin": self._pin,
+            "/queue": self._queue,
+            "/rebase": self._rebase,
+            "/recall": self._recall,
+            "/replaces": self._replaces,
+            "/resume": self._resume,
+            "/task": self._refine,
+            "/undo": self._undo,
+            "/unpin": self._unpin,
+            "/withdraw": self._withdraw,
+        }
 
     async def run(self, text: str, client_id: str | None = None) -> str | None:
         """Carry out one command other than /exit.
@@ -72,67 +100,70 @@ class Commands:
             GhError: it is unknown, incomplete, or cannot be done now; says why.
         """
         command, _, rest = text.strip().partition(" ")
-        rest = rest.strip()
-        match command:
-            case "/compact":
-                changed = await self._memory.run_pass("command")
-                return None if changed else "the pass found nothing to take"
-            case "/pin" | "/unpin" | "/recall":
-                await self._on_turn(command, self._iri(command, rest))
-            case "/undo":
-                await self._undo()
-            case "/pause":
-                await self._engine.pause("command")
-            case "/resume":
-                await self._engine.resume("command")
-            case "/task":
-                await self._refine(_needed(command, rest))
-            case "/rebase":
-                await self._rebase(rest)
-            case "/class":
-                await self._classify(rest)
-            case "/withdraw":
-                await self._engine.withdraw(_needed(command, rest))
-            case "/queue":
-                await self._engine.input(_needed(command, rest), client_id)
-            case "/help":
-                return "\n".join(f"{name}  {words}" for name, words in HELP.items())
-            case _:
-                raise UsageError(
-                    f"{command} is not a command; there are {', '.join(HELP)}. "
-                    "Begin with // to send a text that starts with a slash."
-                )
-        return None
+        handler = self._handlers.get(command)
+        if handler is None:
+            raise UsageError(
+                f"{command} is not a command; there are {', '.join(HELP)}. "
+                "Begin with // to send a text that starts with a slash."
+            )
+        usage = next(name for name in HELP if name.split()[0] == command)
+        needed = " " in usage and command != "/rebase"
+        if needed and not rest.strip():
+            raise UsageError(f"write it as {usage}")
+        return await handler(rest.strip(), client_id)
+
+    async def _help(self, rest: str, client_id: str | None) -> str:
+        return "\n".join(f"{name}  {words}" for name, words in HELP.items())
+
+    async def _compact(self, rest: str, client_id: str | None) -> str | None:
+        changed = await self._memory.run_pass("command")
+        return None if changed else "the pass found nothing to take"
+
+    async def _pin(self, rest: str, client_id: str | None) -> None:
+        iri = self._iri("/pin", rest)
+        now, memory = self._clock.monotonic(), self._memory
+        events = self._l1.pin(iri, now, budget=memory.budget, factor=memory.factor)
+        await self._bus.publish_all(events)
+
+    async def _unpin(self, rest: str, client_id: str | None) -> None:
+        iri = self._iri("/unpin", rest)
+        if self._l1.turn(iri).is_task:
+            raise UsageError("/unpin: the task is always protected; /task refines it")
+        await self._bus.publish_all(self._l1.demote(iri))
+
+    async def _recall(self, rest: str, client_id: str | None) -> None:
+        iri = self._iri("/recall", rest)
+        events = self._l1.recall(iri, self._clock.monotonic(), self._memory.factor)
+        await self._bus.publish_all(events)
+
+    async def _pause(self, rest: str, client_id: str | None) -> None:
+        await self._engine.pause("command")
+
+    async def _resume(self, rest: str, client_id: str | None) -> None:
+        await self._engine.resume("command")
+
+    async def _withdraw(self, rest: str, client_id: str | None) -> None:
+        await self._engine.withdraw(rest)
+
+    async def _now(self, rest: str, client_id: str | None) -> None:
+        await self._engine.interrupt(rest, client_id)
+
+    async def _queue(self, rest: str, client_id: str | None) -> None:
+        await self._engine.input(rest, client_id)
 
     def _iri(self, command: str, word: str) -> str:
-        word = _needed(command, word)
         iri = iri_for(self._bus.session, int(word)) if word.isdecimal() else word
         if iri not in self._l1:
             raise UsageError(f"{command}: there is no turn {word} in this session")
         return iri
 
-    async def _on_turn(self, command: str, iri: str) -> None:
-        now, memory = self._clock.monotonic(), self._memory
-        if command == "/pin":
-            events = self._l1.pin(iri, now, budget=memory.budget, factor=memory.factor)
-        elif command == "/unpin":
-            events = self._lift(iri)
-        else:
-            events = self._l1.recall(iri, now, memory.factor)
-        await self._bus.publish_all(events)
-
-    def _lift(self, iri: str) -> list[ev.Event]:
-        if self._l1.turn(iri).is_task:
-            raise UsageError("/unpin: the task is always protected; /task refines it")
-        return self._l1.demote(iri)
-
-    async def _undo(self) -> None:
+    async def _undo(self, rest: str, client_id: str | None) -> None:
         events = self._l1.undo_pass(self._clock.monotonic(), factor=self._memory.factor)
         if not events:
             raise UsageError("/undo: there is no pass to undo")
         await self._bus.publish_all(events)
 
-    async def _refine(self, text: str) -> None:
+    async def _refine(self, text: str, client_id: str | None) -> None:
         if self._state.task is None:
             raise UsageError("/task: there is no task yet; the first input becomes it")
         task = replace(self._state.task, what=text)
@@ -140,7 +171,7 @@ class Commands:
         self._memory.refined = task
         await self._scorer.set_task(task)
 
-    async def _rebase(self, word: str) -> None:
+    async def _rebase(self, word: str, client_id: str | None) -> None:
         shifts = self._state.shifts
         if not word and not shifts:
             raise UsageError("/rebase IRI: name the input that is the task now")
@@ -155,24 +186,46 @@ class Commands:
         await self._scorer.set_task(task)
         self._coherence.rebase(turn.embedding)
 
-    async def _classify(self, rest: str) -> None:
+    async def _classify(self, rest: str, client_id: str | None) -> None:
         name, _, class_ = rest.partition(" ")
         class_ = class_.strip()
         if class_ not in CLASSES:
             raise UsageError(f"/class ID CLASS: the classes are {', '.join(CLASSES)}")
         found = of_class(class_, "user")
         supplement = self._state.supplements.get(name)
-        iri = supplement.iri if supplement is not None else name
-        if iri is not None and iri in self._l1:
+        iri = supplement.iri if supplement is not None else self._iri("/class", name)
+        if iri is not None:
             self._l1.set_standing(iri, found.standing)
-        elif supplement is None:
-            raise UsageError(f"/class: there is no input {name}")
+        elif supplement is not None:
+            self._desk.reclassify(name, found)
         event = classified(found, supplement=name if supplement else None, iri=iri)
         await self._bus.publish(event)
+        if found.acts:
+            await self._engine.control(class_)
 
+    async def _replaces(self, rest: str, client_id: str | None) -> None:
+        newer, older = self._question("/replaces", rest)
+        events = self._l1.replace_instruction(older, newer, self._memory.factor)
+        await self._bus.publish_all(events)
+        await self._settle(rest, newer)
 
-def _needed(command: str, rest: str) -> str:
-    if not rest:
-        usage = next(name for name in HELP if name.split()[0] == command)
-        raise UsageError(f"write it as {usage}")
-    return rest
+    async def _adds(self, rest: str, client_id: str | None) -> None:
+        newer, _ = self._question("/adds", rest)
+        await self._settle(rest, newer)
+
+    def _question(self, command: str, name: str) -> tuple[str, str]:
+        """The IRIs of a new instruction and of the older one that it was asked about."""
+        supplement = self._state.supplements.get(name)
+        if supplement is not None and supplement.iri is None:
+            raise UsageError(f"{command}: {name} is not with the agent yet; say it again then")
+        newer = self._iri(command, (supplement and supplement.iri) or name)
+        related = self._state.turns[newer].related
+        if related is None or related not in self._l1:
+            raise UsageError(f"{command}: nothing was asked about {name}")
+        return newer, related
+
+    async def _settle(self, name: str, iri: str) -> None:
+        class_ = self._state.turns[iri].class_ or "AddContext"
+        supplement = name if name in self._state.supplements else None
+        event = classified(of_class(class_, "user"), supplement=supplement, iri=iri)
+        await self._bus.publish(event)

@@ -47,6 +47,7 @@ class Engine:
         self._run: asyncio.Task[RunResult] | None = None
         self._held = False
         self._retry = False
+        desk.on_control = self.control
         self._loop = asyncio.create_task(self._work(), name="engine")
 
     @property
@@ -81,6 +82,28 @@ class Engine:
         name = await self._desk.accept(text, client_id)
         self._start()
         return name
+
+    async def interrupt(self, text: str, client_id: str | None = None) -> str:
+        """Accept a supplement and cut the running step short, so that it is delivered now.
+
+        Returns and raises as `supplement`.
+        """
+        name = await self.supplement(text, client_id)
+        self._runner.interrupt()
+        return name
+
+    async def control(self, class_: str) -> None:
+        """Do what an input of a control class asks for; the input itself is delivered too.
+
+        Args:
+            class_: Pause, Resume, SkipCurrentStep or AbortCurrentStep.
+        """
+        if class_ == "Pause":
+            await self.pause("input")
+        elif class_ == "Resume" and self._runner.paused:
+            await self.resume("input")
+        elif class_ in ("SkipCurrentStep", "AbortCurrentStep"):
+            self._runner.interrupt()
 
     async def withdraw(self, name: str) -> str:
         """Give one pending supplement back; its text.
@@ -136,6 +159,7 @@ class Engine:
             if task is not None and not task.done():
                 task.cancel()
                 await asyncio.wait([task])
+        await self._desk.close()
 
     def _start(self) -> None:
         self._held = False

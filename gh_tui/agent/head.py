@@ -67,5 +67,11 @@ class Head:
 
     def _kernel(self, rows: Matrix) -> _Wide:
         squares = (rows**2).sum(axis=1)[:, None] + self._squares[None, :]
-        kernel: _Wide = np.exp(-_WIDTH * (squares - 2.0 * (rows @ self._rows.T)).astype(np.float64))
+        # One row with matmul would wake a thread per core, which costs more than the product.
+        products = (
+            np.einsum("j,ij->i", rows[0], self._rows)[None, :]
+            if len(rows) == 1
+            else rows @ self._rows.T
+        )
+        kernel: _Wide = np.exp(-_WIDTH * (squares - 2.0 * products).astype(np.float64))
         return kernel

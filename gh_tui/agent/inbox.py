@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from gh_tui.agent.scoring import Scorer, classified
+from gh_tui.agent.scoring import Scored, Scorer, classified
 from gh_tui.agent.task import task_from_input
 from gh_tui.agent.turns import TurnWriter
 from gh_tui.events import types as ev
@@ -74,9 +74,9 @@ class Inbox:
         answers = None if agent is None else AgentTurn(agent.text, agent.relevance_score)
         scored = await self._scorer.score_input(entry.text, answers)
         found = await self._scorer.classify(entry.text, scored.vector)
-        self._queue.popleft()
-        turn = await self._turns.add_input(entry.iri, entry.text, scored, standing=found.standing)
-        await self._bus.publish(classified(found, iri=entry.iri))
+        related = self._scorer.related(found, scored.vector)
+        turn = await self._add(entry, scored, standing=found.standing)
+        await self._bus.publish(classified(found, iri=entry.iri, related=related))
         return turn
 
     async def _begin_task(self, entry: QueuedInput) -> L1Turn:
@@ -84,5 +84,15 @@ class Inbox:
         await self._scorer.set_task(task)
         scored = await self._scorer.score_input(entry.text, None)
         await self._bus.publish(ev.TaskStarted(task=task, by="user"))
-        self._queue.popleft()
-        return await self._turns.add_input(entry.iri, entry.text, scored, is_task=True)
+        return await self._add(entry, scored, is_task=True)
+
+    async def _add(
+        self, entry: QueuedInput, scored: Scored, *, is_task: bool = False, standing: bool = False
+    ) -> L1Turn:
+        try:
+            return await self._turns.add_input(
+                entry.iri, entry.text, scored, is_task=is_task, standing=standing
+            )
+        finally:
+            if self._turns.added(entry.iri):
+                self._queue.popleft()

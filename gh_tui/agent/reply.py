@@ -35,6 +35,7 @@ class ReplyReader:
         self._started = clock.monotonic()
         self._progress_at = self._started
         self._chunks: list[tuple[int, int]] = []
+        self._ended = False
         self.text = ""
         self.reasoning = ""
 
@@ -57,7 +58,8 @@ class ReplyReader:
             await self._finish("interrupted", None)
             raise
         except asyncio.CancelledError:
-            await self._finish("cancelled", None)
+            if not self._ended:
+                await self._finish("cancelled", None)
             raise
 
     async def _take(self, delta: Delta) -> None:
@@ -101,6 +103,7 @@ class ReplyReader:
     async def _finish(
         self, outcome: Literal["complete", "interrupted", "cancelled"], done: Completed | None
     ) -> None:
+        self._ended = True
         usage = None
         if done is not None and done.usage is not None:
             usage = {k: v for k, v in asdict(done.usage).items() if v is not None}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
+from collections.abc import Coroutine
 from dataclasses import dataclass
 
 from gh_tui.agent.hooks import Hooks, Veto
@@ -82,6 +83,8 @@ class AgentRunner:
         self._calls: Counter[str] = Counter()
         self._going = asyncio.Event()
         self._going.set()
+        self._step: asyncio.Future[str | None] | None = None
+        self._interrupted = False
 
     @property
     def paused(self) -> bool:
@@ -101,6 +104,18 @@ class AgentRunner:
         """Go on."""
         self._going.set()
 
+    def interrupt(self) -> bool:
+        """Cut the running step short: the loop goes on with what is pending.
+
+        Returns:
+            False if no step was running.
+        """
+        if self._step is None or self._step.done():
+            return False
+        self._interrupted = True
+        self._step.cancel()
+        return True
+
     async def run(self) -> RunResult:
         """Work through cycles until there is an answer and nothing is pending.
 
@@ -116,20 +131,38 @@ class AgentRunner:
             self._cycle += 1
             await self._bus.publish(ev.CycleStarted(cycle=self._cycle))
             try:
-                reply = await self._cycle_once()
+                answer = await self._interruptible(self._step_once())
             except (ProviderError, MemoryFullError) as error:
                 await self._desk.deferred(str(error))
                 return RunResult("failed", str(error))
-            if reply.calls:
-                self._calls.update(_key(call) for call in reply.calls)
-                await self._toolbox.run_all(reply.calls)
-            elif not self._desk.pending:
-                return RunResult("done", reply.text)
+            if answer is not None and not self._desk.pending:
+                return RunResult("done", answer)
         return RunResult(
             "failed",
             f"stopped after {self._limits.max_cycles} cycles without an answer; "
             "say how to go on (setting tools.max_cycles)",
         )
+
+    async def _interruptible(self, work: Coroutine[object, object, str | None]) -> str | None:
+        self._step = asyncio.ensure_future(work)
+        try:
+            return await self._step
+        except asyncio.CancelledError:
+            run = asyncio.current_task()
+            if not self._interrupted or (run is not None and run.cancelling()):
+                raise
+            return None
+        finally:
+            self._step, self._interrupted = None, False
+
+    async def _step_once(self) -> str | None:
+        """One cycle; the answer, or None where the loop has to go on."""
+        reply = await self._cycle_once()
+        if not reply.calls:
+            return reply.text
+        self._calls.update(_key(call) for call in reply.calls)
+        await self._toolbox.run_all(reply.calls)
+        return None
 
     async def _cycle_once(self) -> Completed:
         await self._desk.take()
@@ -186,8 +219,12 @@ class AgentRunner:
         except asyncio.CancelledError:
             await self._keep(reader, "interrupted by the user")
             raise
-        await self._turns.add_reply(reply)
-        await self._after(reply, assembled)
+        try:
+            await self._turns.add_reply(reply)
+            await self._after(reply, assembled)
+        except asyncio.CancelledError:
+            await self._toolbox.give_up(reply.calls)
+            raise
         return reply
 
     async def _keep(self, reader: ReplyReader, reason: str) -> None:

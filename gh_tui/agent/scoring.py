@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from gh_tui.agent.supervisor import Classification, Supervisor
+from gh_tui.agent.supervisor import Classification, Supervisor, related_standing
 from gh_tui.clock import Clock
+from gh_tui.embedding.calibration import NATIVE
 from gh_tui.embedding.service import EmbeddingService
 from gh_tui.embedding.vectors import Vector, problem
 from gh_tui.errors import EmbeddingError
 from gh_tui.events import types as ev
 from gh_tui.events.values import Task
+from gh_tui.memory.l1 import L1Session
 from gh_tui.memory.relevance import AgentTurn, RelevanceScore, RelevanceTracker, task_text
 
 
@@ -32,11 +34,13 @@ class Scorer:
         tracker: RelevanceTracker,
         supervisor: Supervisor,
         clock: Clock,
+        l1: L1Session,
     ) -> None:
         self._embedding = embedding
         self._tracker = tracker
         self._supervisor = supervisor
         self._clock = clock
+        self._l1 = l1
         self._order = asyncio.Lock()
 
     async def set_task(self, task: Task) -> None:
@@ -72,11 +76,29 @@ class Scorer:
         """The class of a user input after the first."""
         return await self._supervisor.classify(text, vector)
 
+    def related(self, found: Classification, vector: Vector | None) -> str | None:
+        """The older instruction that a new one may replace; worth a question, decides nothing."""
+        if not found.standing:
+            return None
+        older = [(turn.iri, turn.embedding) for turn in self._l1.turns if turn.instructs]
+        return related_standing(vector, older, NATIVE)
+
 
 def classified(
-    found: Classification, *, supplement: str | None = None, iri: str | None = None
+    found: Classification,
+    *,
+    supplement: str | None = None,
+    iri: str | None = None,
+    related: str | None = None,
 ) -> ev.InputClassified:
-    """The event that says how an input was understood."""
+    """The event that says how an input was understood.
+
+    Args:
+        found: its class.
+        supplement: its id, if it is a supplement.
+        iri: its turn, if there is one.
+        related: an older instruction that it may replace.
+    """
     return ev.InputClassified(
         id=supplement,
         iri=iri,
@@ -85,4 +107,5 @@ def classified(
         by=found.by,
         suggested=found.suggested,
         standing=found.standing,
+        related=related,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from gh_tui.agent.scoring import Scored, Scorer, classified
@@ -42,6 +43,10 @@ class SupplementDesk:
         self._next = first
         self._understanding: dict[str, asyncio.Task[_Understood]] = {}
         self._undelivered: dict[str, str] = {}
+        self._classes: dict[str, Classification] = {}
+        """What the user says of entries that are pending."""
+        self.on_control: Callable[[str], Awaitable[None]] | None = None
+        """Told the class of an input that, as a whole, is a control phrase."""
 
     @property
     def pending(self) -> int:
@@ -71,7 +76,7 @@ class SupplementDesk:
             ev.SupplementaryInputReceived(id=name, text=text, client_id=client_id)
         )
         self._store.store(SupplementEntry(name, text))
-        self._understanding[name] = asyncio.create_task(self._understand(name, text))
+        self._begin_understanding(name, text)
         return name
 
     def restore(self, name: str, text: str, iri: str | None) -> None:
@@ -86,27 +91,39 @@ class SupplementDesk:
             self._undelivered[name] = iri
             return
         self._store.store(SupplementEntry(name, text))
-        self._understanding[name] = asyncio.create_task(self._understand(name, text))
+        self._begin_understanding(name, text)
 
     async def take(self) -> list[L1Turn]:
         """Make turns of all pending entries, in order; each leaves the queue as its turn is in."""
         turns = []
         for entry in self._store.snapshot_pending():
-            understood = await asyncio.shield(self._understanding[entry.id])
+            understood = await self._understood(entry)
             if self._store.withdraw(entry.id) is None:  # withdrawn meanwhile
                 continue
-            iri = self._turns.new_iri()
-            self._undelivered[entry.id] = iri
-            turn = await self._turns.add_input(
+            turns.append(await self._make_turn(entry, understood))
+        return turns
+
+    async def _make_turn(self, entry: SupplementEntry, understood: _Understood) -> L1Turn:
+        iri = self._turns.new_iri()
+        self._undelivered[entry.id] = iri
+        try:
+            return await self._turns.add_input(
                 iri,
                 entry.content,
                 understood.scored,
-                standing=understood.classification.standing,
+                standing=self._classes.pop(entry.id, understood.classification).standing,
                 supplement=entry.id,
             )
-            del self._understanding[entry.id]
-            turns.append(turn)
-        return turns
+        finally:
+            if self._turns.added(iri):
+                self._understanding.pop(entry.id, None)
+            else:
+                del self._undelivered[entry.id]
+                self._store.put_back(entry)
+
+    def reclassify(self, name: str, found: Classification) -> None:
+        """Follow the user's word on the class of a pending entry."""
+        self._classes[name] = found
 
     async def delivered(self, carried: set[str], cycle: int, request: int) -> None:
         """Note that a request with these IRIs got its 2xx headers."""
@@ -145,11 +162,29 @@ class SupplementDesk:
         """Wait until everything accepted so far is scored and classified."""
         await asyncio.gather(*self._understanding.values(), return_exceptions=True)
 
+    async def close(self) -> None:
+        """Stop scoring and classifying; what is pending stays so in the recording."""
+        for task in self._understanding.values():
+            task.cancel()
+        await self.settle()
+
     async def _return(self, entry: SupplementEntry, reason: ReturnReason) -> None:
         self._understanding.pop(entry.id, None)
         await self._bus.publish(
             ev.SupplementReturned(id=entry.id, text=entry.content, reason=reason)
         )
+
+    def _begin_understanding(self, name: str, text: str) -> asyncio.Task[_Understood]:
+        task = asyncio.create_task(self._understand(name, text))
+        self._understanding[name] = task
+        return task
+
+    async def _understood(self, entry: SupplementEntry) -> _Understood:
+        task = self._understanding.get(entry.id)
+        if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
+            # It could not be recorded then; an entry must not wait for ever because of that.
+            task = self._begin_understanding(entry.id, entry.content)
+        return await asyncio.shield(task)
 
     async def _understand(self, name: str, text: str) -> _Understood:
         agent = self._turns.latest_agent
@@ -168,5 +203,8 @@ class SupplementDesk:
             )
         )
         found = await self._scorer.classify(text, vector)
-        await self._bus.publish(classified(found, supplement=name))
+        related = self._scorer.related(found, vector)
+        await self._bus.publish(classified(found, supplement=name, related=related))
+        if found.acts and self.on_control is not None:
+            await self.on_control(found.class_)
         return _Understood(scored, found)

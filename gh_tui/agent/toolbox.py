@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gh_tui.agent.approval import ApprovalDesk
 from gh_tui.agent.hooks import Hooks, Veto
 from gh_tui.agent.tools.base import Tool, ToolResult, check_arguments
-from gh_tui.agent.turns import TurnWriter
+from gh_tui.agent.turns import TurnWriter, uninterrupted
 from gh_tui.errors import ToolError
 from gh_tui.events import types as ev
 from gh_tui.events.bus import EventBus
@@ -51,8 +51,16 @@ class Toolbox:
                 result = await self._run(open_calls[0])
                 await self._close(open_calls.pop(0), result)
         finally:
-            for call in open_calls:
+            await self.give_up(open_calls)
+
+    async def give_up(self, calls: Sequence[ToolCall]) -> None:
+        """Give each of these calls, which will not run, a synthetic result."""
+
+        async def work() -> None:
+            for call in calls:
                 await self._close(call, ToolResult(INTERRUPTED, ok=False))
+
+        await uninterrupted(work())
 
     async def close_unfinished(self, call: ToolCall, *, begun: bool) -> None:
         """Give a synthetic result to a call that a crash left without one; it never runs again.
@@ -111,6 +119,9 @@ class Toolbox:
         return decision == "allow"
 
     async def _close(self, call: ToolCall, result: ToolResult) -> None:
+        await uninterrupted(self._finish(call, result))
+
+    async def _finish(self, call: ToolCall, result: ToolResult) -> None:
         turn = await self._turns.add_result(call, result.text, ok=result.ok)
         await self._bus.publish(
             ev.ToolFinished(

@@ -28,6 +28,8 @@ async def uninterrupted(work: Coroutine[object, object, T]) -> T:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
         await asyncio.wait([task])
+        if not task.cancelled():
+            task.exception()  # looked at: the cancellation is what counts
         raise
 
 
@@ -51,6 +53,10 @@ class TurnWriter:
         iri = iri_for(self._bus.session, self._next)
         self._next += 1
         return iri
+
+    def added(self, iri: str) -> bool:
+        """Whether a turn is in."""
+        return iri in self._l1
 
     async def add_input(
         self,

@@ -141,7 +141,7 @@ def build_agent(
         embedder=around.embedding.name,
         threshold=settings.eviction.relevance_threshold,
     )
-    scorer = Scorer(around.embedding, tracker, around.supervisor, clock)
+    scorer = Scorer(around.embedding, tracker, around.supervisor, clock, l1)
     last = restored or Restored(Path())
     turns = TurnWriter(bus, clock, l1, l0, scorer, first=last.last_turn + 1)
     store = SupplementaryInputStore(settings.supplements.limit)
@@ -177,7 +177,7 @@ def build_agent(
         watch.check,
         ready=watch.has_new_turns,
     )
-    commands = Commands(bus, clock, engine, l1, memory, scorer, watch, around.state)
+    commands = Commands(bus, clock, engine, l1, memory, scorer, desk, watch, around.state)
     return Agent(engine, commands, l1, batch, budget, system, parts)
 
 

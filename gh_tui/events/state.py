@@ -41,6 +41,8 @@ class TurnState:
     local_sim: float | None = None
     basis: str = ""
     class_: str | None = None
+    related: str | None = None
+    """An older instruction that this one may replace, until the user says."""
     calls: tuple[ToolCall, ...] = ()
     call_id: str | None = None
     name: str | None = None
@@ -68,6 +70,7 @@ class SupplementState:
     basis: str = ""
     class_: str | None = None
     suggested: str | None = None
+    related: str | None = None
     deferred: str | None = None
     returned: str | None = None
 
@@ -235,7 +238,7 @@ class SessionState:
         entry = self.supplements.get(event.supplement or "")
         if entry is not None:
             entry.status, entry.iri = "taken", event.iri
-            turn.class_ = entry.class_
+            turn.class_, turn.related = entry.class_, entry.related
 
     def _change_turn(self, event: ev.TurnEvent) -> None:
         turn = self.turns.get(event.iri)
@@ -360,10 +363,12 @@ class SessionState:
         iri = event.iri
         if entry is not None:
             entry.class_, entry.suggested = event.class_, event.suggested
+            entry.related = event.related
             iri = iri or entry.iri
         turn = self.turns.get(iri or "")
         if turn is not None:
             turn.class_, turn.standing = event.class_, event.standing
+            turn.related = event.related
 
 
 def fold(envelopes: Iterable[Envelope]) -> SessionState:

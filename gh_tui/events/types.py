@@ -93,6 +93,8 @@ class InputClassified:
     iri: str | None = None
     suggested: str | None = None
     standing: bool = False
+    related: str | None = None
+    """An older standing instruction so near that the user is asked: replaces, or adds?"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -167,3 +168,47 @@ async def test_the_key_is_nowhere_in_the_recording(tmp_path: Path, mind: Mind) -
         assert run.session.recording is not None
         assert b"canary" not in run.session.recording.read_bytes()
         assert "canary" not in str([e for e in run.seen if not isinstance(e.event, ev.ReplyDelta)])
+
+
+async def test_now_stops_the_step_and_delivers_at_once(tmp_path: Path, mind: Mind) -> None:
+    script: list[dict[str, Any]] = [
+        {"text": "one two three four five", "chunk_delay": 0.3},
+        {"text": "Ok."},
+    ]
+    async with live(script, tmp_path, mind) as run:
+        await run.session.submit("Count to a hundred")
+        await run.until(lambda e: isinstance(e, ev.ReplyDelta))
+        await run.session.submit("/now only even numbers")
+        await run.session.wait_idle()
+        assert run.outcome == "done"
+        roles = [message["role"] for message in run.requests()[-1]]
+        assert roles == ["system", "user", "assistant", "user"]
+        assert run.texts()[-1] == "only even numbers"
+        assert [r.outcome for r in run.events(ev.ReplyFinished)] == ["cancelled", "complete"]
+
+
+async def test_a_control_phrase_acts_and_an_ordinary_sentence_with_its_words_does_not(
+    tmp_path: Path, mind: Mind
+) -> None:
+    script: list[dict[str, Any]] = [{**LOOK, "delay": 0.3}, {"text": "Done."}]
+    async with live(script, tmp_path, mind) as run:
+        await run.session.submit("Describe this folder")
+        await run.until(lambda e: isinstance(e, ev.RequestSent))
+        await run.session.submit("pause the video when the list ends")
+        await run.session.submit("pause")
+        await run.until(lambda e: isinstance(e, ev.ToolFinished))
+        await asyncio.sleep(0.1)
+        assert run.paused()
+        assert len(run.events(ev.RequestSent)) == 1
+        await run.session.submit("go on")
+        await run.session.wait_idle()
+        assert not run.paused()
+        assert run.texts() == [
+            "Describe this folder",
+            "pause the video when the list ends",
+            "pause",
+            "go on",
+        ]
+        classes = [event.class_ for event in run.events(ev.InputClassified)]
+        assert classes[0] != "Pause"
+        assert classes[1:] == ["Pause", "Resume"]
