@@ -84,6 +84,7 @@ class GlidingHorseApp(QuietCrash, App[int]):
             open_recording: makes a player; by default the program's own.
         """
         super().__init__(css_path=[_HERE / style for style in STYLES])
+        self.animation_level = "none"
         self._player = player
         self._live = None if open_session is None else LiveScreen(open_session, task)
         self._first_theme = theme

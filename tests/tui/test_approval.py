@@ -59,6 +59,13 @@ async def test_allowing_waits_until_all_of_it_was_seen(size: tuple[int, int]) ->
         assert session.approvals == []
         await pilot.press("end")
         await until(pilot, lambda: "rm -rf everything" in screen_text(app))
+        await pilot.press("ctrl+y")
+        await pilot.pause(0.1)
+        assert session.approvals == [], "the middle was never on the screen"
+        await pilot.press("home")
+        for _ in range(20):
+            await pilot.press("pagedown")
+        await until(pilot, lambda: "rm -rf everything" in screen_text(app))
         await pilot.pause(QUIET)
         await pilot.press("ctrl+y")
         await until(pilot, lambda: session.approvals == [("c1", True)])

@@ -20,7 +20,6 @@ from gh_tui.tui.app import GlidingHorseApp
 from gh_tui.tui.screens.approval import GUARD_SECONDS, ApprovalScreen
 from tests.tui.looking import enter, live, screen_text, until
 
-
 Replies = Sequence[dict[str, Any]]
 
 

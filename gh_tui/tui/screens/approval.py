@@ -15,19 +15,20 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from gh_tui.events.state import ToolState
 from gh_tui.text import one_line, visible
+from gh_tui.tui.screens.dialog import Dialog
 
 GUARD_SECONDS = 0.4
 """How long the keyboard must have been quiet before a key can answer."""
 
 
-class ApprovalScreen(ModalScreen[bool | None]):
+class ApprovalScreen(Dialog[bool | None]):
     """Allow (True), deny (False), or answered elsewhere (None)."""
 
+    AROUND = 9
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+y", "answer(True)", "allow"),
         Binding("escape,n", "answer(False)", "deny"),
@@ -39,6 +40,8 @@ class ApprovalScreen(ModalScreen[bool | None]):
         self.tool = tool
         self._typed = typed
         self._quiet_since = 0.0
+        self._seen_to = 0
+        """Lines from the top that have been on the screen without a gap."""
         self._seen = False
 
     def compose(self) -> ComposeResult:
@@ -66,7 +69,6 @@ class ApprovalScreen(ModalScreen[bool | None]):
         """Nothing typed so far counts."""
         self._quiet_since = self._now()
         preview = self.query_one("#preview", VerticalScroll)
-        preview.focus()
         self.watch(preview, "scroll_y", self._look, init=False)
         self.call_after_refresh(self._look)
         self.set_timer(GUARD_SECONDS, self._unlock)
@@ -81,8 +83,10 @@ class ApprovalScreen(ModalScreen[bool | None]):
 
     def _look(self) -> None:
         preview = self.query_one("#preview", VerticalScroll)
-        if preview.size.height > 0 and preview.scroll_y >= preview.max_scroll_y - 0.5:
-            self._seen = True
+        top, height = round(preview.scroll_y), preview.size.height
+        if height > 0 and top <= self._seen_to:  # a jump over the middle shows nothing of it
+            self._seen_to = max(self._seen_to, top + height)
+        self._seen = self._seen or (height > 0 and self._seen_to >= preview.virtual_size.height)
         self._unlock()
 
     @property
@@ -95,7 +99,7 @@ class ApprovalScreen(ModalScreen[bool | None]):
         words = (
             "Ctrl+Y allows it once · Esc or n denies it"
             if self._seen
-            else "There is more below: PgDn or End. It can be allowed when all was seen."
+            else "There is more below: PgDn. It can be allowed when all of it was seen."
         )
         self.query_one("#lock", Static).update(Content(words))
 

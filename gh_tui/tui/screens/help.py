@@ -8,9 +8,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from gh_tui.tui.screens.dialog import Dialog
 from gh_tui.tui.widgets.composer import command_lines
 
 SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
@@ -19,8 +19,8 @@ SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         (
             ("Enter", "what the title of the box says"),
             ("Ctrl+J", "a new line"),
-            ("Alt+Q", "send it after this task (Alt+Enter where the terminal reports it)"),
-            ("Esc", "stop the agent; what was pending comes back into the box"),
+            ("Alt+Q", "send it after this task (some terminals: Alt+Enter)"),
+            ("Esc", "stop the agent; pending texts come back into the box"),
             ("↑ ↓", "earlier inputs, at the edge of the draft"),
             ("Tab", "complete a command; otherwise the next pane"),
             ("/ …", "a command; // sends a text that begins with /"),
@@ -29,7 +29,7 @@ SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     (
         "Reading",
         (
-            ("PgUp PgDn", "scroll the conversation; it follows again at the end"),
+            ("PgUp PgDn", "scroll the conversation; at its end it follows again"),
             ("Ctrl+End", "to the newest entry"),
             ("Ctrl+↑", "load earlier entries"),
             ("Ctrl+O", "open or fold all tool calls and thoughts"),
@@ -77,7 +77,7 @@ SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
 )
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Dialog[None]):
     """The help."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -87,18 +87,14 @@ class HelpScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """Sections in one column of keys and one of words."""
         sections = [*SECTIONS, ("Commands", tuple(command_lines()))]
-        with Vertical(classes="dialog large"):
+        with Vertical(classes="dialog"):
             yield Static(Content("Keys and commands"), classes="dialog-head")
             with VerticalScroll():
                 for title, lines in sections:
-                    yield Static(Content(title), classes="help-title")
-                    yield Static(Content("\n").join(_line(*line) for line in lines))
+                    drawn = [Content.styled(title, "bold"), *(_line(*line) for line in lines)]
+                    yield Static(Content("\n").join(drawn), classes="help-section")
             yield Static(Content("Esc closes"), classes="dialog-keys")
-
-    def on_mount(self) -> None:
-        """The arrows scroll."""
-        self.query_one(VerticalScroll).focus()
 
 
 def _line(keys: str, words: str) -> Content:
-    return Content.assemble((f"  {keys:<17}", "bold $accent"), (words, ""))
+    return Content.assemble((f"  {keys:<16}", "bold $accent"), (words, ""))

@@ -8,15 +8,16 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from gh_tui.text import visible
+from gh_tui.tui.screens.dialog import Dialog
 
 
-class SetupScreen(ModalScreen[str]):
+class SetupScreen(Dialog[str]):
     """Dismissed with `samples`, `stay` or `quit`."""
 
+    AROUND = 9
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f2,enter", "dismiss('samples')", "samples"),
         Binding("escape", "dismiss('stay')", "back"),
@@ -42,7 +43,3 @@ class SetupScreen(ModalScreen[str]):
                 ),
                 classes="dialog-keys",
             )
-
-    def on_mount(self) -> None:
-        """The arrows scroll."""
-        self.query_one(VerticalScroll).focus()

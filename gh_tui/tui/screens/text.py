@@ -8,13 +8,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from gh_tui.text import one_line, visible
+from gh_tui.tui.screens.dialog import Dialog
 
 
-class TextScreen(ModalScreen[None]):
+class TextScreen(Dialog[None]):
     """Shows a foreign text, sanitised, under one line that says what it is."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -29,12 +29,8 @@ class TextScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """A head, the text, the keys."""
-        with Vertical(classes="dialog large"):
+        with Vertical(classes="dialog"):
             yield Static(Content(one_line(self._head)), classes="dialog-head")
             with VerticalScroll():
                 yield Static(Content(visible(self._text)), classes="dialog-text")
             yield Static(Content("Esc closes · arrows and page keys scroll"), classes="dialog-keys")
-
-    def on_mount(self) -> None:
-        """The keys scroll at once."""
-        self.query_one(VerticalScroll).focus()
