@@ -58,6 +58,8 @@ class Index:
         self._private: tempfile.TemporaryDirectory[str] | None = None
         self._store: IndexStore | None = None
         self._view = IndexView()
+        self._damaged = False
+        """A search came upon damage; the next refresh makes the index anew."""
         self._lock = threading.RLock()
         self._refreshing = threading.Lock()
 
@@ -81,6 +83,8 @@ class Index:
                     return 0
                 until = None if seconds is None else self._clock.monotonic() + seconds
                 try:
+                    if self._damaged:
+                        self._start_anew()
                     return self._take_all(until)
                 except sqlite3.DatabaseError as error:
                     if not _is_damage(error):
@@ -137,8 +141,10 @@ class Index:
         with self._lock:
             try:
                 return self._search(query, vector, limit, embedder, exclude)
-            except (sqlite3.DatabaseError, OSError):
-                self.close()
+            except sqlite3.DatabaseError as error:
+                self._damaged = self._damaged or _is_damage(error)
+                return []
+            except OSError:
                 return []
 
     def close(self) -> None:
@@ -160,17 +166,18 @@ class Index:
         view = self._view
         words = self._words(store, query)
         near = self._near(store, vector, embedder)
+        own = [file for file, session in store.sessions().items() if session == exclude]
+        # Left out before the ranking: the others are then measured among themselves.
+        kept = np.flatnonzero(~np.isin(view.files, own)) if own else slice(None)
+        words, near = words[kept], near[kept]
         if not words.any() and not np.isfinite(near).any():
             return []
-        scores = hybrid(words, near, asks=view.asks, sessions=view.files)
-        scores[view.lengths == 0] = -np.inf
-        if exclude is not None:
-            for file, session in store.sessions().items():
-                if session == exclude:
-                    scores[view.files == file] = -np.inf
+        scores = hybrid(words, near, asks=view.asks[kept], sessions=view.files[kept])
+        scores[view.lengths[kept] == 0] = -np.inf
+        ids = view.ids[kept]
         hits = []
         for row in best(scores, limit):
-            entry = store.entry(number=int(view.ids[row]))
+            entry = store.entry(number=int(ids[row]))
             if entry is not None:
                 hits.append(_hit(entry, float(scores[row])))
         return hits
@@ -201,7 +208,10 @@ class Index:
         with self._lock:
             try:
                 return self._opened().entry(iri=iri)
-            except (sqlite3.DatabaseError, OSError, UnicodeEncodeError):
+            except sqlite3.DatabaseError as error:
+                self._damaged = self._damaged or _is_damage(error)
+                return None
+            except (OSError, UnicodeEncodeError):
                 return None
 
     def _take_all(self, until: float | None) -> int:
@@ -266,7 +276,7 @@ class Index:
         with self._lock:
             if self._store is not None:
                 self._store.close()
-            self._store, self._view = None, IndexView()
+            self._store, self._view, self._damaged = None, IndexView(), False
             remove_index(self._place())
 
     @contextmanager

@@ -111,8 +111,6 @@ class IndexStore:
         version = self._value("pragma user_version")
         if version != _VERSION:
             raise sqlite3.DatabaseError(f"index of version {version}")
-        if self._value("pragma quick_check(1)") != "ok":
-            raise sqlite3.DatabaseError("damaged")
         self._id = self._about("id")
         self._check_vectors()
 

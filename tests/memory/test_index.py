@@ -114,16 +114,18 @@ def test_the_words_are_counted_as_in_a_session(
 
 
 def test_words_weigh_as_in_a_session(tmp_path: Path, index: Index) -> None:
-    texts = ["red green blue", "red red green", "yellow, red!", "violet", "green green green tea"]
+    texts = ["red green blue", "red_tea red green", "don't, red!", "violet", "green green tea"]
     talk, lexicon = Recording(tmp_path, "s"), Lexicon()
     for text in texts:
         talk.say(text)
         lexicon.add(text)
     index.refresh()
-    hits = index.search("red tea green", limit=5)
+    hits = index.search("red tea green red_tea don't", limit=5)
     unknown = np.full(len(texts), np.nan, np.float32)
     sessions = np.ones(len(texts), np.int32)
-    expected = hybrid(lexicon.bm25("red tea green"), unknown, asks=lexicon.asks, sessions=sessions)
+    expected = hybrid(
+        lexicon.bm25("red tea green red_tea don't"), unknown, asks=lexicon.asks, sessions=sessions
+    )
     for hit in hits:
         number = int(hit.iri.rpartition("/")[2])
         assert hit.score == pytest.approx(float(expected[number - 1]), abs=1e-5)
@@ -255,6 +257,14 @@ def test_the_commonest_words_go_unread_when_there_are_too_many(
     assert query_words("harbour lighthouse") == ["harbour", "lighthous"]
     assert found(index, "harbour lighthouse")[0] == wanted
     assert len(index.search("harbour", limit=100)) == 31
+
+
+def test_broken_characters_are_no_obstacle(tmp_path: Path, index: Index) -> None:
+    talk = Recording(tmp_path, "s", title="half \ud83d of a character")
+    wanted = talk.say("\udc80 alpha")
+    assert index.refresh() == 1
+    assert found(index, "alpha") == [wanted]
+    assert index.text(wanted) == "\udc80 alpha"
 
 
 def test_an_unknown_kind_of_event_is_no_obstacle(tmp_path: Path, index: Index) -> None:

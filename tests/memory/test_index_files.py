@@ -16,6 +16,7 @@ import pytest
 
 from gh_tui.clock import ManualClock
 from gh_tui.memory.index import Index
+from gh_tui.memory.packed import pack_row
 
 from .recordings import Recording, found, two_sessions
 
@@ -44,9 +45,24 @@ def _scribble_inside(folder: Path) -> None:
     path.write_bytes(data)
 
 
+def _scribble_late(folder: Path) -> None:
+    path = folder / "search.sqlite3"
+    data = bytearray(path.read_bytes())
+    for at in range(len(data) // 2 // 4096 * 4096, len(data), 4096):
+        data[at : at + 64] = b"\xaa" * 64
+    path.write_bytes(data)
+
+
 def _truncate(folder: Path) -> None:
     path = folder / "search.sqlite3"
     os.truncate(path, path.stat().st_size // 2)
+
+
+def _scribble_words(folder: Path) -> None:
+    database = sqlite3.connect(folder / "search.sqlite3")
+    database.execute("update words_data set block = x'00ff00ff' where id > 10")
+    database.commit()
+    database.close()
 
 
 def _other_version(folder: Path) -> None:
@@ -66,8 +82,8 @@ def _delete_vectors(folder: Path) -> None:
 
 
 HARMS = (
-    *(_delete, _delete_database, _scribble, _scribble_inside, _truncate, _other_version),
-    *(_cut_vectors, _delete_vectors),
+    *(_delete, _delete_database, _scribble, _scribble_inside, _scribble_late, _truncate),
+    *(_scribble_words, _other_version, _cut_vectors, _delete_vectors),
 )
 
 
@@ -91,6 +107,25 @@ def test_whatever_happens_to_it_it_is_made_again(
     assert found(index, "saffron")[0] == pasta
     query = np.array([1, 0, 0, 0], np.float32)
     assert index.search("unsaid", query, limit=1)[0].iri == wanted
+    assert (tmp_path / "index" / "search.sqlite3").is_file()
+
+
+def test_a_vector_that_was_written_in_vain_does_not_count(tmp_path: Path, index: Index) -> None:
+    talk = Recording(tmp_path, "s")
+    for word in ("alpha", "beta", "gamma"):
+        talk.say(word)
+    talk.say("delta", [1, 1, 0, 0])
+    talk.say("epsilon", [0, 1, 0, 0])
+    index.refresh()
+    query = np.array([1, 0, 0, 0], np.float32)
+    before = index.search("unsaid", query)
+    (path,) = (tmp_path / "index").glob("vectors-*")
+    row = pack_row(np.array([1, 0, 0, 0], np.float32))
+    assert row is not None
+    with path.open("r+b") as stream:
+        stream.seek(len(row))  # Row 1, as after a crash between the file and the database.
+        stream.write(row)
+    assert index.search("unsaid", query) == before
 
 
 def test_what_its_owner_deleted_is_gone(tmp_path: Path, index: Index) -> None:
@@ -132,10 +167,17 @@ def test_files_are_private(tmp_path: Path, index: Index) -> None:
     assert len(list(folder.iterdir())) >= 3
 
 
-def test_planted_links_are_not_followed(tmp_path: Path, index: Index) -> None:
+@pytest.mark.parametrize("target", ["nothing", "text", "database"])
+def test_planted_links_are_not_followed(tmp_path: Path, index: Index, target: str) -> None:
     pasta, _ = two_sessions(tmp_path)
     victim = tmp_path / "victim"
-    victim.write_bytes(b"precious")
+    if target == "text":
+        victim.write_bytes(b"precious")
+    elif target == "database":
+        database = sqlite3.connect(victim)
+        database.execute("create table precious(x)")
+        database.close()
+    before = victim.read_bytes() if victim.exists() else None
     (tmp_path / "index").mkdir(mode=0o700)
     (tmp_path / "index" / "search.sqlite3").symlink_to(victim)
     outside = tmp_path / "outside"
@@ -143,7 +185,7 @@ def test_planted_links_are_not_followed(tmp_path: Path, index: Index) -> None:
     elsewhere.say("zymurgy")
     (tmp_path / "sessions" / "s9.jsonl").symlink_to(elsewhere.path)
     index.refresh()
-    assert victim.read_bytes() == b"precious"
+    assert (victim.read_bytes() if victim.exists() else None) == before
     assert found(index, "saffron")[0] == pasta
     assert found(index, "zymurgy") == []
 

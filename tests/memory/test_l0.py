@@ -73,9 +73,9 @@ def test_an_answer_counts_by_the_question_before_it() -> None:
 
 
 def test_a_statement_is_a_better_answer_than_a_question() -> None:
-    filler = [f"Filler number {n} talks of the weather." for n in range(8)]
-    l0 = archive(*filler[:4], "Is the key under the mat?", *filler[4:], "The key is under the mat.")
-    assert numbers(l0, "where is the key", 1) == [10]
+    filler = ["The weather stays fine all day."] * 12
+    filler[3], filler[8] = "The key is under the mat?", "The key is under the mat."
+    assert numbers(archive(*filler), "where is the key", 1) == [9]
 
 
 def test_meaning_finds_what_words_do_not() -> None:

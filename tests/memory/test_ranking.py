@@ -108,6 +108,17 @@ def test_neighbours_lift_each_other_within_a_session_only() -> None:
     assert parted[2] > parted[0] > parted[4:].max()
 
 
+def test_a_question_is_a_weaker_answer_than_a_statement() -> None:
+    bm25 = np.zeros(9, np.float32)
+    bm25[[2, 6]] = 1.0
+    unknown = np.full(9, np.nan, np.float32)
+    asks = np.zeros(9, np.bool_)
+    asks[2] = True
+    scores = hybrid(bm25, unknown, asks=asks)
+    assert int(scores.argmax()) == 6
+    assert scores[2] > scores[4]
+
+
 def test_what_is_not_known_is_average() -> None:
     values = np.array([1, np.nan, 3], np.float32)
     assert standardise(values) == pytest.approx([-1, 0, 1])
