@@ -13,6 +13,7 @@ from gh_tui.clock import Clock
 from gh_tui.events.envelope import Envelope
 from gh_tui.events.state import TurnState
 from gh_tui.events.types import Event
+from gh_tui.journal.disk import Disk
 from gh_tui.providers.scripted import Script, ScriptedServer
 from gh_tui.runtime import Mind, Session
 from gh_tui.settings.load import load_settings
@@ -81,6 +82,7 @@ async def live(
     interactive: bool = False,
     key: str = "",
     resume: Path | None = None,
+    disk: Disk | None = None,
     **server_options: Any,
 ) -> AsyncIterator[Live]:
     """Run a session in `home` against `script`; settings are `key=value` words."""
@@ -103,6 +105,7 @@ async def live(
             mind=mind,
             resume=resume,
             environ={"OPENAI_API_KEY": key},
+            disk=disk,
         )
         running = Live(session, server)
         session.bus.subscribe(running.seen.append)

@@ -73,6 +73,10 @@ class WorkingMemory:
         self._window.sent(request)
         self._l1.note_request()
 
+    def delivered(self) -> None:
+        """Note that the server accepted what was sent."""
+        self._l1.note_delivery()
+
     def learn(self, request: Assembled, usage: Usage) -> bool:
         """Take in what the server counted; True if it seems to have cut the prompt."""
         sent = request.tokens + self._estimator.scale(self._budget.tools)

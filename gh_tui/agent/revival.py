@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import takewhile
 
 from gh_tui.agent.coherence import CoherenceWatch
 from gh_tui.agent.inbox import Inbox, QueuedInput
@@ -62,6 +63,9 @@ def _fill(parts: Parts, restored: Restored) -> None:
         number: [change.iri for change in done.changes] for number, done in state.passes.items()
     }
     parts.l1.restore(turns, passes=passes)
+    for turn in takewhile(lambda turn: turn.role != "assistant", reversed(turns)):
+        if turn.role == "user":
+            parts.l1.hold(turn.iri)
     for iri, added in restored.added.items():
         parts.l0.add(added)
         if iri in restored.vectors:

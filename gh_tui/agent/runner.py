@@ -198,6 +198,7 @@ class AgentRunner:
         carried = {e.iri for e in assembled.manifest if e.iri and e.part in ("turn", "task")}
 
         async def opened() -> None:
+            self._memory.delivered()
             await self._desk.delivered(carried, self._cycle, self._request)
 
         reader = ReplyReader(self._bus, self._clock, self._request, opened)

@@ -145,6 +145,8 @@ class TurnWriter:
             self._l0.add_vector(turn.iri, vector)
         turn = replace(turn, embedding=vector, relevance_score=score.relevance_score)
         self._l1.add(turn)
+        if turn.role == "user":
+            self._l1.hold(turn.iri)
         await self._bus.publish(
             ev.TurnScored(
                 iri=turn.iri,

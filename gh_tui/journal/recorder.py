@@ -1,7 +1,8 @@
 """The one writer of a recording.
 
 A record is written by `os.write` on an O_APPEND descriptor in a thread of its own; what the
-user must never lose is also fsynced before anyone is told of it.
+user must never lose, and what a server or a tool may have seen, is also fsynced before anyone
+is told of it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from gh_tui.errors import RecordingError, RecordingLocked
 from gh_tui.events import types as ev
 from gh_tui.events.envelope import Envelope
+from gh_tui.journal.disk import Disk
 from gh_tui.settings.paths import make_private_folder
 
 _SYNCED = (
@@ -25,6 +27,7 @@ _SYNCED = (
     ev.ToolRequested,
     ev.ToolApproval,
     ev.ToolFinished,
+    ev.RequestSent,
     ev.ReplyFinished,
     ev.TaskFinished,
     ev.SessionEnded,
@@ -34,14 +37,19 @@ _SYNCED = (
 class Recorder:
     """Appends envelopes to one file; holds its lock until closed."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, disk: Disk | None = None) -> None:
         """Open `path` for appending, creating it (0600) and its folder (0700).
+
+        Args:
+            path: the recording.
+            disk: what writes and syncs.
 
         Raises:
             RecordingLocked: if another process writes it.
             RecordingError: if it cannot be opened, or is a symbolic link.
         """
         self.path = path
+        self._disk = disk or Disk()
         self._descriptor = _open_locked(path)
         self._complete_torn_tail()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="journal")
@@ -59,7 +67,7 @@ class Recorder:
     def close(self) -> None:
         """Wait for the writer, sync, and give up the lock."""
         self._thread.shutdown(wait=True)
-        os.fsync(self._descriptor)
+        self._disk.sync(self._descriptor)
         os.close(self._descriptor)
 
     def _write(self, line: bytes, sync: bool) -> None:
@@ -67,9 +75,9 @@ class Recorder:
         written = 0
         try:
             while written < len(line):
-                written += os.write(self._descriptor, line[written:])
+                written += self._disk.write(self._descriptor, line[written:])
             if sync:
-                os.fsync(self._descriptor)
+                self._disk.sync(self._descriptor)
         except OSError as error:
             os.ftruncate(self._descriptor, start)
             raise RecordingError(

@@ -235,9 +235,9 @@ class L1Session(TurnStore):
         return planner.plan(rows)
 
     def _place(self) -> Place:
-        newest = {len(self._turns) - 1, self._latest_input} if self._turns else set()
+        newest = {len(self._turns) - 1, self._latest_input, *self._held}
         return Place(
-            newest=frozenset(row for row in newest if row is not None),
+            newest=frozenset(row for row in newest if row is not None and row >= 0),
             open_heads=frozenset(self._open.values()),
         )
 

@@ -86,9 +86,10 @@ class Restored:
             self.created[event.iri] = time
         if self.task_iri is None and event.role == "user":
             self.task_iri = event.iri
-        for call in event.calls:
-            self.open_calls[call.id] = call
-        if event.role == "tool" and event.call_id is not None:
+        if event.role == "assistant":  # L1 takes no later result for earlier calls
+            self.requested.clear()
+            self.open_calls = {call.id: call for call in event.calls}
+        elif event.call_id is not None:
             self.open_calls.pop(event.call_id, None)
 
     def _vector(self, iri: str, packed: str) -> None:

@@ -50,6 +50,7 @@ class TurnStore:
         self._open: dict[str, int] = {}
         self._task: int | None = None
         self._latest_input: int | None = None
+        self._held: set[int] = set()
         self._unshown: set[int] = set()
 
     # What is there.
@@ -217,6 +218,14 @@ class TurnStore:
     def note_request(self) -> None:
         """Note that a request was sent: it shows what the user brought back before."""
         self._unshown.clear()
+
+    def hold(self, iri: str) -> None:
+        """Spare a turn in every pass until a request has carried it."""
+        self._held.add(self._row[iri])
+
+    def note_delivery(self) -> None:
+        """Note that a server accepted a request with all turns at their fidelity."""
+        self._held.clear()
 
     def touch(self, iri: str, now: float) -> None:
         """Note an access: the entry was opened, or named in a call."""

@@ -53,6 +53,11 @@ class SupplementaryInputStore:
             if entry.id in self._entries:
                 self._entries[entry.id] = entry
 
+    def put_back(self, entry: SupplementEntry) -> None:
+        """Put an entry back at the front, where it was taken from."""
+        with self._lock:
+            self._entries = {entry.id: entry, **self._entries}
+
     def take_pending(self) -> list[SupplementEntry]:
         """Remove and return all entries in order, atomically."""
         with self._lock:

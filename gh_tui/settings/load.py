@@ -7,6 +7,7 @@ folder in which the program is started.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 import tomllib
 import types
@@ -48,13 +49,14 @@ def load_settings(
     return settings
 
 
-def setting_names() -> list[str]:
+@functools.cache
+def setting_names() -> tuple[str, ...]:
     """Every `section.field`."""
-    return [
+    return tuple(
         f"{section.name}.{item.name}"
         for section in dataclasses.fields(Settings)
         for item in dataclasses.fields(_section_class(section.name))
-    ]
+    )
 
 
 def with_value(settings: Settings, key: str, value: Any, *, source: str) -> Settings:
@@ -75,7 +77,7 @@ def with_value(settings: Settings, key: str, value: Any, *, source: str) -> Sett
             f"{source}: there is no setting {key!r}; the settings are {', '.join(setting_names())}"
         )
     section = getattr(settings, section_name)
-    hint = typing.get_type_hints(type(section))[name]
+    hint = _hints(_section_class(section_name))[name]
     try:
         changed = dataclasses.replace(section, **{name: _read(hint, value)})
     except ValueError as error:
@@ -83,8 +85,13 @@ def with_value(settings: Settings, key: str, value: Any, *, source: str) -> Sett
     return dataclasses.replace(settings, **{section_name: changed})
 
 
+@functools.cache
+def _hints(section: Any) -> Mapping[str, Any]:
+    return typing.get_type_hints(section)
+
+
 def _section_class(name: str) -> Any:
-    return typing.get_type_hints(Settings)[name]
+    return _hints(Settings)[name]
 
 
 def _from_file(file: Path | None) -> list[tuple[str, Any]]:

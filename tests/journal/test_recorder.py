@@ -14,6 +14,7 @@ from gh_tui.clock import ManualClock
 from gh_tui.errors import RecordingError, RecordingLocked
 from gh_tui.events import types as ev
 from gh_tui.events.bus import EventBus
+from gh_tui.journal.disk import Disk
 from gh_tui.journal.reader import read_records
 from gh_tui.journal.recorder import Recorder
 
@@ -39,29 +40,55 @@ async def test_a_published_event_is_in_the_file_with_private_modes(tmp_path: Pat
     assert path.parent.stat().st_mode & 0o777 == 0o700
 
 
+class TracedDisk(Disk):
+    """Notes what is done, in order."""
+
+    def __init__(self) -> None:
+        self.order: list[str] = []
+
+    def write(self, descriptor: int, data: bytes) -> int:
+        self.order.append("write")
+        return super().write(descriptor, data)
+
+    def sync(self, descriptor: int) -> None:
+        super().sync(descriptor)
+        self.order.append("fsync")
+
+
+@pytest.mark.parametrize(
+    ("event", "synced"),
+    [
+        (ev.SupplementaryInputReceived(id="a", text="x"), True),
+        (ev.UserInputReceived(iri="i", text="x"), True),
+        (ev.SupplementReturned(id="a", text="x", reason="escape"), True),
+        (ev.ToolRequested(call="c", name="n", arguments={}), True),
+        (
+            ev.RequestSent(
+                request=1,
+                cycle=1,
+                purpose="agent",
+                manifest=(),
+                tokens=1,
+                tokens_basis="estimated",
+                budget=1,
+            ),
+            True,
+        ),
+        (ev.CycleStarted(cycle=1), False),
+    ],
+)
 async def test_the_write_and_the_sync_come_before_anyone_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, event: ev.Event, synced: bool
 ) -> None:
-    order: list[str] = []
-    write, fsync = os.write, os.fsync
-
-    def traced_write(descriptor: int, data: bytes) -> int:
-        order.append("write")
-        return write(descriptor, data)
-
-    def traced_fsync(descriptor: int) -> None:
-        order.append("fsync")
-        fsync(descriptor)
-
-    recorder = Recorder(tmp_path / "a.jsonl")
+    disk = TracedDisk()
+    recorder = Recorder(tmp_path / "a.jsonl", disk)
     bus = EventBus("s", ManualClock(), recorder)
-    bus.subscribe(lambda envelope: order.append("told"))
-    monkeypatch.setattr(os, "write", traced_write)
-    monkeypatch.setattr(os, "fsync", traced_fsync)
-    await bus.publish(ev.SupplementaryInputReceived(id="a", text="x"))
-    monkeypatch.undo()
+    bus.subscribe(lambda envelope: disk.order.append("told"))
+    await bus.publish(event)
+    disk.order.append("returned")
+    done = list(disk.order)
     recorder.close()
-    assert order == ["write", "fsync", "told"]
+    assert done == ["write", *["fsync"] * synced, "told", "returned"]
 
 
 async def test_a_full_disk_leaves_no_torn_line_and_writing_goes_on(
