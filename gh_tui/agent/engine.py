@@ -145,7 +145,7 @@ class Engine:
         if self._runner.paused:
             self._runner.resume()
             await self._bus.publish(ev.AgentResumed(by=by))
-        elif not self.busy and self._desk.waiting:
+        elif not self.busy and (self._desk.waiting or len(self._inbox)):
             self._retry = True
             self._start()
 

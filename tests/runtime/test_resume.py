@@ -121,3 +121,16 @@ async def test_memory_goes_on_where_it_was(tmp_path: Path, mind: Mind) -> None:
         assert last.pass_ == len(state.passes)
         await again.session.close()
         assert fold(r.envelope for r in read_records(recording) if r.envelope) == state
+
+
+async def test_an_input_that_waited_its_turn_goes_with_resume(tmp_path: Path, mind: Mind) -> None:
+    async with live([{**LOOK, "delay": 5.0}], tmp_path, mind) as run:
+        await run.session.submit("Describe this folder")
+        await run.until(lambda e: isinstance(e, ev.RequestSent))
+        await run.session.queue("Then count the files")
+        recording = crash(run, tmp_path)
+    async with live([{"text": "Ok."}], tmp_path, mind, resume=recording) as again:
+        assert list(again.session.state.queued.values()) == ["Then count the files"]
+        await again.session.submit("/resume")
+        await again.session.wait_idle()
+        assert again.texts() == ["Describe this folder", "Then count the files"]
