@@ -43,6 +43,8 @@ from gh_tui.memory.turn import iri_for, number_of
 BUDGETS: Final = (0.10, 0.25, 0.50)
 DEPTHS: Final = (5, 10, 25, 50)
 DEVELOPMENT: Final = range(3)
+DRAGON: Final = (0.567, 0.662, 0.767, 0.827)
+"""Turn recall of a published retriever, for comparison."""
 _EVIDENCE: Final = re.compile(r"D:?(\d+):(\d+)")
 _UNANSWERABLE: Final = 5
 
@@ -325,7 +327,8 @@ async def measure(data: Path) -> list[Row]:
         rows += before.rows(method, "development")
         rows += scores.rows(method, "test")
         rows += before.joined(scores).rows(method, "all")
-    return rows
+    asked = rows[-1].items
+    return [*rows, Row("turn recall", "DRAGON, as published", "all", asked, list(DRAGON))]
 
 
 def table(rows: Sequence[Row]) -> str:
