@@ -204,3 +204,16 @@ async def test_an_answer_is_shown_until_the_next_key(size: tuple[int, int]) -> N
         await until(pilot, lambda: "3 entries [b] were masked" in screen_text(app))
         await pilot.press("x")
         await until(pilot, lambda: "3 entries" not in screen_text(app))
+
+
+@small
+async def test_enter_counts_while_an_earlier_text_is_being_saved(size: tuple[int, int]) -> None:
+    session = ScriptedSession()
+    session.gate.clear()
+    app = app_with(session)
+    async with running(app, size) as pilot:
+        await enter(pilot, "one")
+        await enter(pilot, "two")
+        session.gate.set()
+        await until(pilot, lambda: session.submitted == ["one", "two"])
+        await until(pilot, lambda: live(app).composer.box.text == "")

@@ -202,10 +202,12 @@ class LiveScreen(SessionScreen):
         except BaseException:
             self.composer.refused("the program failed here; the text is still in the box")
             raise
-        self.composer.accepted()
+        entered_again = self.composer.accepted()
         if answer:
             self.say(answer)
         self._retitle()
+        if entered_again:
+            await self._submit("send")
 
     async def _hand_over(self, text: str, way: Way) -> str | None:
         if (action := OWN_COMMANDS.get(text.strip())) is not None:

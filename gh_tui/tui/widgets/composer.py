@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from gh_tui.text import one_line, visible
-from gh_tui.tui.commands import COMMANDS, completed, enter_meaning, matching
+from gh_tui.tui.commands import COMMANDS, Command, completed, enter_meaning, matching
 from gh_tui.tui.ink import DIM
 from gh_tui.tui.widgets.input_box import InputBox
 from gh_tui.tui.widgets.receipts import Receipts
@@ -27,12 +27,15 @@ class Composer(Vertical):
         self.hints = Static(id="hints")
         self.box = InputBox()
         self._saving: str | None = None
+        self._entered_again = False
         self._busy = False
         self._ready = False
         self._has_task = False
         self._inputs: list[str] = []
         self._recalled: int | None = None
         self._draft = ""
+        self._hinted: tuple[Command, ...] = ()
+        self._titles = ("", "")
 
     def compose(self) -> ComposeResult:
         """Top to bottom."""
@@ -63,11 +66,13 @@ class Composer(Vertical):
             title = "saving …"
         else:
             title = enter_meaning(text, busy=self._busy, ready=self._ready, has_task=self._has_task)
-        self.box.border_title = Content(one_line(title, 120))
         keys = ["Ctrl+J newline"]
         if self._busy:
             keys = ["Esc stops", "Alt+Q after this task", *keys]
-        self.box.border_subtitle = Content(" · ".join(keys))
+        titles = (one_line(title, 120), " · ".join(keys))
+        if titles != self._titles:
+            self._titles = titles
+            self.box.border_title, self.box.border_subtitle = map(Content, titles)
         self.box.set_class(self._busy, "busy")
 
     def on_text_area_changed(self) -> None:
@@ -79,6 +84,9 @@ class Composer(Vertical):
 
     def _show_hints(self) -> None:
         found = matching(self.box.text)
+        if found == self._hinted:  # a drawing of the whole screen for each key would be felt
+            return
+        self._hinted = found
         self.hints.display = bool(found)
         lines = [
             Content.assemble(
@@ -107,14 +115,21 @@ class Composer(Vertical):
     def begin(self) -> str | None:
         """Start to hand over the draft: its text, or None when there is nothing to hand over."""
         text = self.box.text
-        if self.saving or not text.strip():
+        if self.saving:
+            self._entered_again = text.strip() != (self._saving or "").strip()
             return None
-        self._saving = text
+        if not text.strip():
+            return None
+        self._saving, self._entered_again = text, False
         self.retitle()
         return text
 
-    def accepted(self) -> None:
-        """It is durable: take it out of the box, and only it."""
+    def accepted(self) -> bool:
+        """It is durable: take it out of the box, and only it.
+
+        Returns:
+            True if Enter came meanwhile for what was typed after it.
+        """
         text, self._saving = self._saving, None
         self.feedback.display = False
         if text is not None:
@@ -124,6 +139,7 @@ class Composer(Vertical):
             if self.box.text.startswith(text):
                 self.box.put(self.box.text[len(text) :])
         self.retitle()
+        return self._entered_again
 
     def refused(self, why: str) -> None:
         """It was not accepted: the text stays."""
