@@ -21,6 +21,7 @@ from gh_tui.memory.terms import words_of
 BATCH: Final = 200
 """Records of interest in one batch."""
 _BATCH_BYTES: Final = 4 << 20
+_MAX_DIM: Final = 8192
 _TAIL: Final = 1 << 16
 _ECHOES: Final = frozenset({"recall", "search_memory"})
 
@@ -51,8 +52,9 @@ class FoundVector:
 
 @dataclass(slots=True)
 class Batch:
-    """What a stretch of a recording holds; it ends at byte `end`."""
+    """What a stretch of a recording holds, from byte `start` to byte `end`."""
 
+    start: int
     end: int
     turns: list[FoundTurn] = field(default_factory=list)
     vectors: list[FoundVector] = field(default_factory=list)
@@ -79,12 +81,12 @@ def harvest(path: Path, start: int) -> Iterator[Batch]:
         RecordingError: the file cannot be opened, or needs a newer program.
     """
     limit = _after_last_newline(path, start)
-    batch, begun = Batch(start), start
+    batch = Batch(start, start)
     for record in read_records(path, start=start):
-        if record.offset <= limit and _is_full(batch, record.offset - begun):
-            batch.end = begun = record.offset
+        if record.offset <= limit and _is_full(batch, record.offset):
+            batch.end = record.offset
             yield batch
-            batch = Batch(begun)
+            batch = Batch(batch.end, batch.end)
         if record.envelope is not None:
             _gather(batch, record.envelope, record.offset)
         elif record.offset < limit:
@@ -93,8 +95,9 @@ def harvest(path: Path, start: int) -> Iterator[Batch]:
     yield batch
 
 
-def _is_full(batch: Batch, octets: int) -> bool:
-    return len(batch.turns) + len(batch.vectors) >= BATCH or octets > _BATCH_BYTES
+def _is_full(batch: Batch, offset: int) -> bool:
+    found = len(batch.turns) + len(batch.vectors)
+    return found >= BATCH or offset - batch.start > _BATCH_BYTES
 
 
 def _gather(batch: Batch, envelope: Envelope, offset: int) -> None:
@@ -129,7 +132,7 @@ def _gather_vector(batch: Batch, iri: str, text: str) -> None:
     except EmbeddingError:
         batch.unreadable += 1
         return
-    packed = pack_row(vector)
+    packed = pack_row(vector) if vector.size <= _MAX_DIM else None
     if packed is not None:
         batch.vectors.append(FoundVector(_storable(iri), vector.size, packed))
 

@@ -28,7 +28,7 @@ from gh_tui.memory.bm25 import Bm25
 from gh_tui.memory.harvest import harvest
 from gh_tui.memory.hits import Hit, best
 from gh_tui.memory.hybrid import hybrid
-from gh_tui.memory.index_store import Entry, IndexStore, remove_index
+from gh_tui.memory.index_store import Entry, File, IndexStore, remove_index
 from gh_tui.memory.index_view import IndexView
 from gh_tui.memory.terms import query_words
 from gh_tui.settings.paths import make_private_folder
@@ -226,13 +226,14 @@ class Index:
         if stale:
             # What its owner deleted must not stay readable in here.
             self._start_anew()
-        return sum(self._take(path, until) for path in paths.values())
+            known = {}
+        return sum(self._take(path, known.get(name), until) for name, path in paths.items())
 
-    def _take(self, path: Path, until: float | None) -> int:
+    def _take(self, path: Path, file: File | None, until: float | None) -> int:
         status = path.stat()
-        with self._lock:
-            store = self._opened()
-            file = store.files().get(path.name) or store.add_file(path.name, status.st_ino)
+        if file is None:
+            with self._lock:
+                file = self._opened().add_file(path.name, status.st_ino)
         if file.done == status.st_size or self._is_over(until):
             return 0
         added = 0

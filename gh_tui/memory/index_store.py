@@ -52,6 +52,7 @@ class File:
     """What is known of one recording."""
 
     id: int
+    name: str
     inode: int
     done: int
     """Bytes that are indexed."""
@@ -89,10 +90,8 @@ class IndexStore:
         if not path.exists():
             # What a deleted database left behind must not be taken for the new one's.
             remove_index(folder)
-        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-        descriptor = os.open(path, flags, 0o600)
-        self._inode = os.fstat(descriptor).st_ino
-        os.close(descriptor)
+        _create_private(path)
+        self._inode = path.stat().st_ino
         self._db = sqlite3.connect(
             path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
@@ -153,35 +152,40 @@ class IndexStore:
     def files(self) -> dict[str, File]:
         """The recordings that are in the index, by file name."""
         rows = self._db.execute("select name, id, inode, done from files")
-        return {name: File(number, inode, done) for name, number, inode, done in rows}
+        return {name: File(number, name, inode, done) for name, number, inode, done in rows}
 
     def add_file(self, name: str, inode: int) -> File:
         """Take in a recording of which nothing is indexed yet."""
         with self._transaction():
             sql = "insert into files(name, inode) values(?, ?)"
             number = self._db.execute(sql, (name, inode)).lastrowid
-        return File(number or 0, inode, 0)
+        return File(number or 0, name, inode, 0)
 
     def write(self, file: File, batch: Batch) -> int:
         """Add a batch, all of it or nothing.
 
         Returns:
             how many turns were new.
+
+        Raises:
+            sqlite3.DatabaseError: the index is another one than `file` was taken from.
         """
         with self._transaction():
             stamp = self._bump("stamp")
             fresh = sum(self._write_turn(file, turn, stamp) for turn in batch.turns)
-            self._db.execute(
+            updated = self._db.execute(
                 "update files set done = ?, unreadable = unreadable + ?,"
                 " session = iif(session = '', coalesce(?, ''), session),"
                 " title = iif(title = '', coalesce(?, ''), title),"
                 " time = iif(time = '', coalesce(?, ''), time),"
-                " embedder = coalesce(?, embedder) where id = ?",
+                " embedder = coalesce(?, embedder) where id = ? and name = ? and done = ?",
                 (
-                    *(batch.end, batch.unreadable, batch.session, batch.title),
-                    *(batch.time, batch.embedder, file.id),
+                    *(batch.end, batch.unreadable, batch.session, batch.title, batch.time),
+                    *(batch.embedder, file.id, file.name, batch.start),
                 ),
             )
+            if updated.rowcount != 1:
+                raise sqlite3.DatabaseError(f"{file.name} was not indexed up to {batch.start}")
             name: str = self._value("select embedder from files where id = ?", file.id)
             for vector in batch.vectors:
                 self._write_vector(file, vector, name, stamp)
@@ -298,6 +302,19 @@ class IndexStore:
                 self._db.execute("rollback")
             raise
         self._db.execute("commit")
+
+
+def _create_private(path: Path) -> None:
+    """Create a file (0600) unless it is there.
+
+    One that is there is not opened: to close it would drop SQLite's locks of this process.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    try:
+        os.close(os.open(path, flags, 0o600))
+    except FileExistsError:
+        if path.is_symlink():
+            raise OSError(f"{path} is a symbolic link; move it away") from None
 
 
 def remove_index(folder: Path) -> None:

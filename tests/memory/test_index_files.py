@@ -20,6 +20,15 @@ from gh_tui.memory.packed import pack_row
 
 from .recordings import Recording, found, two_sessions
 
+
+class Ticking(ManualClock):
+    """A second passes whenever it is looked at."""
+
+    def monotonic(self) -> float:
+        self.advance(1)
+        return super().monotonic()
+
+
 # R7: deleted or damaged.
 
 
@@ -126,6 +135,34 @@ def test_a_vector_that_was_written_in_vain_does_not_count(tmp_path: Path, index:
         stream.seek(len(row))  # Row 1, as after a crash between the file and the database.
         stream.write(row)
     assert index.search("unsaid", query) == before
+
+
+class Vandal(ManualClock):
+    """The index is deleted at the third look at the clock."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.folder = folder
+        self.looks = 0
+
+    def monotonic(self) -> float:
+        self.looks += 1
+        if self.looks == 4:
+            _delete_database(self.folder)
+        return super().monotonic()
+
+
+def test_it_may_even_vanish_while_it_is_filled(tmp_path: Path) -> None:
+    for name in ("s1", "s2"):
+        talk = Recording(tmp_path, name)
+        for number in range(500):
+            talk.say(f"harbour {number}")
+    vandal = Vandal(tmp_path / "index")
+    index = Index(tmp_path, vandal)
+    index.refresh(seconds=1000)
+    assert vandal.looks > 4
+    assert len(index.search("harbour", limit=2000)) == 1000
+    index.close()
 
 
 def test_what_its_owner_deleted_is_gone(tmp_path: Path, index: Index) -> None:
@@ -235,14 +272,6 @@ def test_searches_go_on_while_it_is_filled(tmp_path: Path, index: Index) -> None
     worker.join()
     assert len(index.search("harbour", limit=2000)) == 1500
     assert len(seen) > 1
-
-
-class Ticking(ManualClock):
-    """A second passes whenever it is looked at."""
-
-    def monotonic(self) -> float:
-        self.advance(1)
-        return super().monotonic()
 
 
 def test_a_refresh_with_little_time_goes_on_later(tmp_path: Path) -> None:
