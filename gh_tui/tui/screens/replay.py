@@ -21,8 +21,8 @@ class ReplayScreen(SessionScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "pause", "pause/play", key_display="Space"),
         Binding("right,full_stop", "step", "step", key_display="→"),
-        Binding("plus,equals_sign", "speed(1)", "faster", key_display="+"),
-        Binding("minus", "speed(-1)", "slower", key_display="-"),
+        Binding("plus,equals_sign", "speed(1)", "speed", key_display="+ -"),
+        Binding("minus", "speed(-1)", "slower", show=False),
         Binding("q,escape", "leave", "leave", key_display="q"),
     ]
 

@@ -62,6 +62,7 @@ class Receipts(Static, can_focus=True):
         self._entries: list[SupplementState] = []
         self._queued: list[str] = []
         self._settled: set[str] = set()
+        self._drawn: list[Content] = []
 
     def show(self, state: SessionState) -> None:
         """Draw the receipts of a state."""
@@ -81,8 +82,10 @@ class Receipts(Static, can_focus=True):
     def redraw(self) -> None:
         """Draw the lines that fit."""
         lines = self._lines()
-        self.display = bool(lines)
-        self.update(Content("\n").join(lines))
+        if lines != self._drawn:
+            self._drawn = lines
+            self.display = bool(lines)
+            self.update(Content("\n").join(lines))
 
     def on_resize(self) -> None:
         """The text column takes what is left."""

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from rich.cells import cell_len
 from textual.content import Content
 from textual.widgets import Static
 
 from gh_tui.text import one_line
+from gh_tui.tui.cells import fit
 from gh_tui.tui.ink import DIM
 from gh_tui.tui.ports import Recording
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 64.0)
 """Multiples of the recorded pace."""
+
+
+TRY = "try it in the timeline (F3): p pin · r recall · u undo"
 
 
 class ReplayControls(Static):
@@ -45,6 +50,9 @@ class ReplayControls(Static):
         room = max(4, self.size.width - len(left) - len(place) - len(bad) - 6)
         filled = room * player.position // player.total if player.total else room
         title = self._said or one_line(player.title)
+        spare = self.content_size.width - cell_len(TRY) - 2
+        if not self._said and spare > 8:
+            title = f"{fit(title, spare)}  {TRY}"
         self.update(
             Content.assemble(
                 (left, "$accent bold"),
@@ -54,5 +62,6 @@ class ReplayControls(Static):
                 (bad, "$warning"),
                 "\n",
                 (title, DIM),
-            )
+            ),
+            layout=False,
         )
