@@ -39,31 +39,30 @@ def scaled_logistic(rows: Floats, labels: Floats, ridge: float) -> tuple[Floats,
     return raw, bias - float(raw @ mean)
 
 
-def topic_axes(groups: list[tuple[Floats, float]], axes: int, shrink: float) -> Floats:
+def topic_axes(groups: list[Floats], axes: int, shrink: float) -> Floats:
     """Axes along which groups differ most, measured by how much their members differ.
 
     Linear discriminant analysis with the spread within groups shrunk towards a ball.
 
     Args:
-        groups: (unit rows float64[n, dim], weight) of texts that belong together.
+        groups: unit rows float64[n, dim] of texts that belong together.
         axes: how many.
         shrink: in [0, 1], the share of the ball.
 
     Returns:
         float64[dim, axes].
     """
-    dim = groups[0][0].shape[1]
-    within, count = np.zeros((dim, dim)), 0.0
-    for rows, weight in groups:
+    dim = groups[0].shape[1]
+    within, count = np.zeros((dim, dim)), 0
+    for rows in groups:
         apart = rows - rows.mean(axis=0)
-        within += weight * len(rows) / max(1, len(rows) - 1) * apart.T @ apart
-        count += weight * len(rows)
+        within += len(rows) / max(1, len(rows) - 1) * apart.T @ apart
+        count += len(rows)
     within /= count
     within = (1 - shrink) * within + shrink * np.trace(within) / dim * np.eye(dim)
-    centres = np.array([rows.mean(axis=0) for rows, _ in groups])
-    shares = np.array([weight for _, weight in groups])
-    centred = centres - shares @ centres / shares.sum()
-    between = (centred * shares[:, None]).T @ centred / shares.sum()
+    centres = np.array([rows.mean(axis=0) for rows in groups])
+    centred = centres - centres.mean(axis=0)
+    between = centred.T @ centred / len(centred)
     values, basis = np.linalg.eigh(within)
     whiten = basis / np.sqrt(values) @ basis.T
     _, ordered = np.linalg.eigh(whiten @ between @ whiten)

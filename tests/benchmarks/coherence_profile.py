@@ -27,10 +27,10 @@ from gh_tui.memory.coherence.departure import departure_features
 from gh_tui.memory.coherence.gaps import LOOK_AHEAD, GapWindow, unit
 from gh_tui.memory.coherence.profile import Direction, Profile
 from gh_tui.memory.coherence.types import CoherenceTurn
-from gh_tui.memory.coherence.words import content_words
+from gh_tui.memory.coherence.words import content_words, first_sentence
 from tests.benchmarks.coherence_fit import block_pairs, logistic, scaled_logistic, topic_axes
 from tests.benchmarks.coherence_sessions import Material, Session, compose, load_material
-from tests.benchmarks.data import Dialogue, load_corpora, load_on_topic, load_prompts
+from tests.benchmarks.data import Dialogue, Prompts, load_corpora, load_on_topic, load_prompts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -51,6 +51,20 @@ _AXES, _SHRINK = 64, 0.6
 _FOLDS = 3
 _ALARMS = {1: 0.05, 2: 0.04, 3: 0.03}
 _COMMON = 500
+_SIGNS = {
+    "topic": -1,
+    "topic_mean": -1,
+    "topic_max": -1,
+    "topic_head": -1,
+    "cosine": -1,
+    "cosine_max": -1,
+    "opening": 1,
+    "filler": -1,
+    "filler_head": -1,
+    "talk": -1,
+    "talk_head": -1,
+}
+_CHAT_WEIGHT = 3
 _QUANTILES = 16
 
 
@@ -92,8 +106,8 @@ def fit(root: Path, texts: Texts) -> Profile:
         "native", mean, coherence, none, empty, empty, empty, (), {}, (), _common(dialogues)
     )
     groups = [*_reference_topics(), *load_on_topic(root)]
-    certainty = _certainty(base, material, groups, prompts, texts)
-    full = replace(_space(base, material, groups, prompts, texts), certainty=certainty)
+    certainty = _certainty(base, material, groups, even, texts)
+    full = replace(_space(base, material, groups, texts), certainty=certainty)
     return _signals(full, dialogues, texts)
 
 
@@ -116,7 +130,6 @@ def _space(
     base: Profile,
     material: Sequence[Material],
     groups: Sequence[tuple[str, ...]],
-    prompts: Sequence[tuple[str, ...]],
     texts: Texts,
 ) -> Profile:
     """The profile with its axes of topics and its three readings."""
@@ -125,8 +138,6 @@ def _space(
     def rows(wanted: Iterable[str]) -> Floats:
         return unit(texts.rows(wanted) - base.mean)
 
-    weighted = [(rows(topic), 3.0) for topic in topics]
-    weighted.extend((rows(chat), 1.0) for chat in prompts)
     talk = [*(text for one in material for text in one.talk)]
     talk.extend(text for reference in load_reference() for text in reference.smalltalk)
     kinds = {
@@ -143,7 +154,7 @@ def _space(
 
     return replace(
         base,
-        topic=topic_axes(weighted, _AXES, _SHRINK),
+        topic=topic_axes([rows(topic) for topic in topics], _AXES, _SHRINK),
         opening=reading("opening", "follow", "filler", "talk"),
         filler=reading("filler", "opening", "follow"),
         talk=reading("talk", "opening", "follow", "filler"),
@@ -169,41 +180,88 @@ def _certainty(
     base: Profile,
     material: Sequence[Material],
     groups: Sequence[tuple[str, ...]],
-    prompts: Sequence[tuple[str, ...]],
+    chats: Sequence[Prompts],
     texts: Texts,
 ) -> tuple[dict[str, float], ...]:
     """Weights of the features, fitted on sessions whose topics the axes have not seen."""
     folds: list[tuple[Profile, list[Session]]] = []
     for fold in range(_FOLDS):
-        known = _space(base, _fold(material, fold, held_out=False), groups, prompts, texts)
+        known = _space(base, _fold(material, fold, held_out=False), groups, texts)
         unseen = _fold(material, fold, held_out=True)
         folds.append((known, [session for one in unseen for session in compose(one, fold)]))
-    return tuple(_weights(folds, new, texts) for new in (1, 2, 3))
+    return tuple(_weights(folds, chats, new, texts) for new in (1, 2, 3))
 
 
 def _weights(
-    folds: Sequence[tuple[Profile, list[Session]]], new: int, texts: Texts
+    folds: Sequence[tuple[Profile, list[Session]]],
+    chats: Sequence[Prompts],
+    new: int,
+    texts: Texts,
 ) -> dict[str, float]:
-    names: list[str] = []
-    rows: list[list[float]] = []
+    rows: list[dict[str, float]] = []
     labels: list[int] = []
     owners: list[Session] = []
     for profile, sessions in folds:
         for session in sessions:
             vectors = list(texts.rows(session.inputs))
             for head in range(2, len(vectors) - new + 1):
-                features = departure_features(profile, vectors[: head + new], new)
-                names = list(features)
-                rows.append(list(features.values()))
+                latest = vectors[head : head + new]
+                rows.append(departure_features(profile, vectors[:head], [], latest, latest))
                 labels.append(_label(session, head))
                 owners.append(session)
-    matrix, marks = np.array(rows), np.array(labels)
+    chat_rows, chat_labels = _chat_rows(folds[0][0], chats, new, texts)
+    matrix, marks = _matrix(rows), np.array(labels)
     used = marks >= 0
-    weights, bias = scaled_logistic(matrix[used], marks[used].astype(float), ridge=5.0)
+    names = list(rows[0])
+    weights, bias = _signed(
+        np.concatenate([matrix[used], *[_matrix(chat_rows)] * _CHAT_WEIGHT]),
+        np.concatenate([marks[used], *[chat_labels] * _CHAT_WEIGHT]).astype(float),
+        [_SIGNS.get(name, 0) for name in names],
+    )
     scores = matrix @ weights + bias
     limit = _limit(scores, marks, owners, _ALARMS[new])
     _report(new, scores - limit, marks, owners)
-    return {"bias": bias - limit, **dict(zip(names, weights.tolist(), strict=True))}
+    kept = {name: float(weight) for name, weight in zip(names, weights, strict=True) if weight}
+    return {"bias": bias - limit, **kept}
+
+
+def _signed(rows: Floats, labels: Floats, signs: Sequence[int]) -> tuple[Floats, float]:
+    """A fit in which no weight has the wrong sign; such features are left out, worst first.
+
+    Features that say nearly the same would otherwise be played against each other, and a text
+    near the topic in a way the sessions here do not show would count as far from it.
+    """
+    kept = list(range(rows.shape[1]))
+    wanted = np.array(signs)
+    while True:
+        weights, bias = scaled_logistic(rows[:, kept], labels, ridge=5.0)
+        wrong = weights * wanted[kept] * rows[:, kept].std(axis=0)
+        if wrong.min() >= 0:
+            full = np.zeros(rows.shape[1])
+            full[kept] = weights
+            return full, bias
+        del kept[int(wrong.argmin())]
+
+
+def _matrix(rows: Sequence[dict[str, float]]) -> Floats:
+    return np.array([list(row.values()) for row in rows])
+
+
+def _chat_rows(
+    profile: Profile, chats: Sequence[Prompts], new: int, texts: Texts
+) -> tuple[list[dict[str, float]], Floats]:
+    """Each conversation going on as it did, and with another conversation's first prompts."""
+    rows: list[dict[str, float]] = []
+    for index, chat in enumerate(chats):
+        own, replies = list(texts.rows(chat.prompts)), list(texts.rows(chat.answers))
+        heads = list(texts.rows(map(first_sentence, chat.prompts)))
+        other = chats[(index + 7) % len(chats)].prompts[:new]
+        foreign = list(texts.rows(other)), list(texts.rows(map(first_sentence, other)))
+        for start in range(1, len(own) - new + 1):
+            end = start + new
+            for after, said in ((own[start:end], heads[start:end]), foreign):
+                rows.append(departure_features(profile, own[:start], replies[:start], after, said))
+    return rows, np.tile([0.0, 1.0], len(rows) // 2)
 
 
 def _label(session: Session, head: int) -> int:

@@ -19,7 +19,12 @@ import numpy as np
 
 from gh_tui.embedding.native import NativeEmbedder
 from gh_tui.embedding.vectors import round16
-from gh_tui.memory.coherence import CoherenceConfig, CoherenceTurn, TopicCoherence
+from gh_tui.memory.coherence import (
+    CoherenceConfig,
+    CoherenceTurn,
+    TopicCoherence,
+    first_sentence,
+)
 from gh_tui.memory.coherence.profile import load_profile
 from tests.benchmarks.data import Dialogue, Prompts, load_corpora, load_prompts
 from tests.benchmarks.segmentation import Segmentation, precision_recall, score
@@ -168,6 +173,7 @@ def prompt_rows(root: Path, vectors: Vectors) -> list[Row]:
     """StructFlowBench: does the rule mark a prompt as leaving its conversation, as it comes?"""
     chats = load_prompts(root)
     vectors.learn(text for chat in chats for text in (*chat.prompts, *chat.answers))
+    vectors.learn(first_sentence(prompt) for chat in chats for prompt in chat.prompts)
     limits = [i / 100 for i in range(2, 100, 2)]
     tables = [(limit, _flags(chats[::2], limit, vectors)) for limit in limits]
     allowed = [
@@ -175,7 +181,7 @@ def prompt_rows(root: Path, vectors: Vectors) -> list[Row]:
         for limit, rates in tables
         if rates["false"] <= _FALSE_ALARMS and rates["refinements"] <= _ON_REFINEMENTS
     ]
-    limit = max(allowed, key=lambda item: item[1]["found"] - item[1]["false"])[0]
+    limit = max(allowed, key=lambda item: (item[1]["found"], -item[1]["false"]))[0]
     rows = []
     for name, part in (("even, development", chats[::2]), ("odd, test", chats[1::2])):
         rates = _flags(part, limit, vectors)
@@ -200,8 +206,10 @@ def _flags(chats: Sequence[Prompts], limit: float, vectors: Vectors) -> dict[str
 def _marks(chat: Prompts, watch: TopicCoherence, vectors: Vectors) -> list[bool]:
     marks = []
     for index, (prompt, answer) in enumerate(zip(chat.prompts, chat.answers, strict=True)):
-        iri = f"prompt {index}"
-        result = watch.observe(CoherenceTurn(iri, "user", prompt, vectors[prompt], is_input=True))
+        iri, head = f"prompt {index}", vectors[first_sentence(prompt)]
+        result = watch.observe(
+            CoherenceTurn(iri, "user", prompt, vectors[prompt], is_input=True, head=head)
+        )
         marks.append(iri in (result.provisional, result.shift and result.shift.boundary_iri))
         watch.observe(
             CoherenceTurn(f"answer {index}", "assistant", answer, vectors[answer], is_input=False)

@@ -14,6 +14,7 @@ from gh_tui.memory.coherence.types import (
     RuleName,
     Shift,
 )
+from gh_tui.memory.coherence.words import first_sentence
 
 __all__ = [
     "CoherenceConfig",
@@ -22,4 +23,5 @@ __all__ = [
     "RuleName",
     "Shift",
     "TopicCoherence",
+    "first_sentence",
 ]

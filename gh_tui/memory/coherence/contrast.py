@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gh_tui.memory.coherence.departure import departure
+from gh_tui.memory.coherence.departure import departure, is_filler
 from gh_tui.memory.coherence.gaps import LOOK_AHEAD, GapWindow
 from gh_tui.memory.coherence.types import CoherenceTurn, Floats, Shift, Vector
 
@@ -14,14 +15,26 @@ if TYPE_CHECKING:
     from gh_tui.memory.coherence.profile import Profile
 
 _NEW_INPUTS = LOOK_AHEAD + 1
+_REACH = 24
+_SAME = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A turn of the topic; `head` is the vector of its first sentence."""
+
+    iri: str
+    vector: Floats
+    head: Floats
+    is_input: bool
 
 
 class SessionContrast:
     """Decides by certainty: an agent session, in which most inputs serve one task.
 
-    The inputs of the topic so far are weighed against the one, two and three latest. With one
-    or two a boundary is provisional; only three confirm it. Agent turns are not weighed: they
-    follow the input, and many are the same two words.
+    The turns of the topic so far are weighed against the one, two and three latest inputs.
+    With one or two a boundary is provisional; only three confirm it. Agent turns only vouch for
+    an input that resembles them; those that are filler or say the same again are left out.
     """
 
     def __init__(
@@ -32,46 +45,61 @@ class SessionContrast:
         self._quiet = quiet_inputs
         self._cooldown = cooldown_inputs
         self._least = quiet_inputs
-        self._iris: list[str] = []
-        self._vectors: list[Floats] = []
+        self._turns: list[_Kept] = []
         self.provisional: str | None = None
 
     def restart(self, task: Floats | None) -> None:
         """Begin a new topic, with the vector of its task if it is known."""
-        self._iris = [] if task is None else [""]
-        self._vectors = [] if task is None else [task]
+        self._turns = [] if task is None else [_Kept("", task, task, is_input=True)]
         self._least = self._quiet
         self.provisional = None
 
-    def observe(self, turn: CoherenceTurn, vector: Floats) -> Shift | None:
+    def observe(self, turn: CoherenceTurn, vector: Floats, head: Floats) -> Shift | None:
         """Take the next turn; the shift it confirms, if any."""
+        if turn.is_input or self._says_something(vector):
+            self._turns.append(_Kept(turn.iri, vector, head, turn.is_input))
         if not turn.is_input:
             return None
-        self._iris.append(turn.iri)
-        self._vectors.append(vector)
         self.provisional = None
-        for new in range(min(_NEW_INPUTS, len(self._iris) - self._least), 0, -1):
-            head = len(self._iris) - new
-            if self._certainty(head, new) < self._limit or self._begins_later(head, new):
+        places = [i for i, kept in enumerate(self._turns) if kept.is_input]
+        for new in range(min(_NEW_INPUTS, len(places) - self._least), 0, -1):
+            latest = places[-new:]
+            if self._certainty(latest) < self._limit or self._begins_later(latest):
                 continue
             if new == _NEW_INPUTS:
-                return self._confirm(head)
-            self.provisional = self._iris[head]
+                return self._confirm(latest)
+            self.provisional = self._turns[latest[0]].iri
             break
         return None
 
-    def _begins_later(self, head: int, new: int) -> bool:
+    def _says_something(self, vector: Floats) -> bool:
+        if is_filler(self._profile, vector):
+            return False
+        agent = [kept.vector for kept in self._turns if not kept.is_input]
+        return not agent or float((np.array(agent) @ vector).max()) < _SAME
+
+    def _begins_later(self, places: list[int]) -> bool:
         """Whether the next input is the better boundary, judged with as many inputs each."""
-        later = self._certainty(head + 1, new - 1) if new > 1 else 0.0
-        return later >= self._limit and later > self._certainty(head, new - 1)
+        later = self._certainty(places[1:]) if len(places) > 1 else 0.0
+        return later >= self._limit and later > self._certainty(places[:-1])
 
-    def _certainty(self, head: int, new: int) -> float:
-        return departure(self._profile, self._vectors[: head + new], new)
+    def _certainty(self, places: list[int]) -> float:
+        """That a topic begins at the first of these turns; the last are its inputs so far."""
+        first = places[0]
+        old = [self._turns[0], *self._turns[max(1, first - _REACH) : first]]
+        new = [self._turns[place] for place in places]
+        return departure(
+            self._profile,
+            [kept.vector for kept in old if kept.is_input],
+            [kept.vector for kept in old if not kept.is_input],
+            [kept.vector for kept in new],
+            [kept.head for kept in new],
+        )
 
-    def _confirm(self, head: int) -> Shift:
-        boundary = self._iris[head]
-        coherences = tuple(1.0 - self._certainty(head, new) for new in range(1, _NEW_INPUTS + 1))
-        del self._iris[:head], self._vectors[:head]
+    def _confirm(self, places: list[int]) -> Shift:
+        boundary = self._turns[places[0]].iri
+        coherences = tuple(1.0 - self._certainty(places[:new]) for new in range(1, _NEW_INPUTS + 1))
+        del self._turns[: places[0]]
         self._least = self._cooldown
         return Shift(boundary, coherences, 1.0 - self._limit, "contrast")
 
@@ -99,8 +127,9 @@ class DialogueContrast:
         self._before = None
         self.provisional = None
 
-    def observe(self, turn: CoherenceTurn, vector: Floats) -> Shift | None:
+    def observe(self, turn: CoherenceTurn, vector: Floats, head: Floats) -> Shift | None:
         """Take the next turn; the shift it confirms, if any."""
+        del head
         self._window.add(turn, vector)
         self._inputs = [*self._inputs, turn][-(LOOK_AHEAD + 2) :]
         shift = None
@@ -164,7 +193,10 @@ class ContrastRule:
     def observe(self, turn: CoherenceTurn) -> Shift | None:
         """Take the next turn; one without a usable vector is passed over."""
         vector = self._usable(turn.vector)
-        return None if vector is None else self._decision.observe(turn, vector)
+        if vector is None:
+            return None
+        head = self._usable(turn.head)
+        return self._decision.observe(turn, vector, vector if head is None else head)
 
     def _usable(self, vector: Vector | None) -> Floats | None:
         if vector is None or vector.shape != (self._profile.dim,):

@@ -1,4 +1,4 @@
-"""How sure it is that the latest inputs have left the topic of those before them."""
+"""How sure it is that the latest inputs have left the topic of what was said before them."""
 
 from __future__ import annotations
 
@@ -17,60 +17,88 @@ if TYPE_CHECKING:
 
 _LEAST = 0.05
 _OPENING_LIMIT = 6.0
-_REACH = 12
 
 
-def departure(profile: Profile, vectors: Sequence[Floats], new: int) -> float:
-    """The certainty, in [0, 1], that the last `new` inputs are about something else.
+def departure(
+    profile: Profile,
+    old: Sequence[Floats],
+    replies: Sequence[Floats],
+    new: Sequence[Floats],
+    heads: Sequence[Floats],
+) -> float:
+    """The certainty, in [0, 1], that the new inputs are about something else.
 
-    Three things speak for it: they are far from what was said, in raw cosine and along the
-    axes of topics; the first of them reads like the opening of a task; none of them is filler
-    or small talk. Filler, which could follow anything, hardly counts on either side.
+    Three things speak for it: they are far from what was said, in cosine and along the axes of
+    topics; the first of them reads like the opening of a task; none of them is filler or small
+    talk. Filler, which could follow anything, hardly counts on either side.
 
     Args:
         profile: of the embedder.
-        vectors: float64[dim] of every input of the topic, oldest first; more than `new`. Only
-            the first and the latest dozen are compared.
-        new: 1 to 3.
+        old: float64[dim] of each input of the topic so far, at least one.
+        replies: float64[dim] of the agent's turns among them. An input that is near one of them
+            is near the topic; being far from them says nothing, as many replies are alike.
+        new: float64[dim] of each new input, one to three.
+        heads: the same for their first sentences.
     """
-    weights = profile.certainty[new - 1]
-    features = departure_features(profile, vectors, new)
-    total = weights["bias"] + sum(weights[name] * features[name] for name in features)
+    features = departure_features(profile, old, replies, new, heads)
+    weights = profile.certainty[len(new) - 1]
+    total = weights["bias"] + sum(
+        features[name] * weight for name, weight in weights.items() if name != "bias"
+    )
     return 1.0 / (1.0 + exp(-max(-30.0, min(30.0, total))))
 
 
-def departure_features(profile: Profile, vectors: Sequence[Floats], new: int) -> dict[str, float]:
+def departure_features(
+    profile: Profile,
+    old: Sequence[Floats],
+    replies: Sequence[Floats],
+    new: Sequence[Floats],
+    heads: Sequence[Floats],
+) -> dict[str, float]:
     """What `departure` weighs; the arguments are the same."""
-    start = max(1, len(vectors) - new - _REACH)
-    rows = np.array([vectors[0], *vectors[start:]])
-    centred = unit(rows - profile.mean)
-    topical = unit(centred @ profile.topic)
-    filler = _squash(profile.filler.of(centred))
-    talk = _squash(profile.talk.of(centred))
-    weight = np.maximum(1.0 - filler, _LEAST)
-    share = weight[-new:] / weight[-new:].sum()
-    cross = topical[-new:] @ topical[:-new].T
-    head, old = len(rows) - new, unit(weight[:-new] @ topical[:-new])
-    pairs = (topical[-new:] @ topical[-new:].T)[np.triu_indices(new, 1)]
-    opening = float(profile.opening.of(centred[head : head + 1])[0])
+    before, after = _centred(profile, old), _centred(profile, new)
+    said = _centred(profile, heads)
+    axes_before, axes_after = unit(before @ profile.topic), unit(after @ profile.topic)
+    filler, talk = _chance(profile.filler.of(said)), _chance(profile.talk.of(said))
+    weight_before = _weight(_chance(profile.filler.of(before)))
+    weight_after = _weight(filler)
+    share = weight_after / weight_after.sum()
+    cross = axes_after @ axes_before.T
+    said_before = _centred(profile, [*old, *replies])
+    nearest = (after @ said_before.T).max(axis=1)
+    nearest_axes = (axes_after @ unit(said_before @ profile.topic).T).max(axis=1)
+    pairs = (axes_after @ axes_after.T)[np.triu_indices(len(new), 1)]
+    opening = float(profile.opening.of(said[:1])[0])
     return {
-        "topic": float(old @ unit(weight[-new:] @ topical[-new:])),
+        "topic": float(unit(weight_before @ axes_before) @ unit(weight_after @ axes_after)),
         "topic_mean": float(cross.mean(axis=1) @ share),
-        "topic_max": float(cross.max(axis=1) @ share),
-        "topic_head": float(cross[0].max()),
-        "cosine": float(
-            unit(weight[:-new] @ centred[:-new]) @ unit(weight[-new:] @ centred[-new:])
-        ),
-        "cosine_max": float((centred[-new:] @ centred[:-new].T).max(axis=1) @ share),
-        "unity": float(pairs.mean()) if new > 1 else 0.0,
+        "topic_max": float(nearest_axes @ share),
+        "topic_head": float(nearest_axes[0]),
+        "cosine": float(unit(weight_before @ before) @ unit(weight_after @ after)),
+        "cosine_max": float(nearest @ share),
+        "unity": float(pairs.mean()) if len(new) > 1 else 0.0,
         "opening": max(-_OPENING_LIMIT, min(_OPENING_LIMIT, opening)),
-        "filler": float(filler[-new:].mean()),
-        "filler_head": float(filler[head]),
-        "talk": float(talk[-new:].mean()),
-        "talk_head": float(talk[head]),
+        "filler": float(filler.mean()),
+        "filler_head": float(filler[0]),
+        "talk": float(talk.mean()),
+        "talk_head": float(talk[0]),
     }
 
 
-def _squash(values: Floats) -> Floats:
+def is_filler(profile: Profile, vector: Floats) -> bool:
+    """Whether a turn reads as an acknowledgement, a short follow-up or a refinement."""
+    return bool(profile.filler.of(_centred(profile, [vector]))[0] > 0)
+
+
+def _centred(profile: Profile, vectors: Sequence[Floats]) -> Floats:
+    return unit(np.array(vectors) - profile.mean)
+
+
+def _weight(filler: Floats) -> Floats:
+    floored: Floats = np.maximum(1.0 - filler, _LEAST)
+    return floored
+
+
+def _chance(values: Floats) -> Floats:
     squashed: Floats = 1.0 / (1.0 + np.exp(-np.clip(values, -30.0, 30.0)))
     return squashed

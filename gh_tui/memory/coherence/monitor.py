@@ -27,7 +27,7 @@ class CoherenceConfig:
     conversation: Literal["session", "dialogue"] = "session"
     """What `contrast` listens to: a session in which most inputs serve one task, or a dialogue
     that wanders. The first is decided by certainty, the second by rank among its own gaps."""
-    certainty: float = 0.5
+    certainty: float = 0.4
     """Session: how sure it must be to confirm a shift, in [0, 1]."""
     quiet_inputs: int = 2
     """Session: the first topic has at least so many inputs before another can begin."""

@@ -27,6 +27,9 @@ class CoherenceTurn:
     """float32[dim] of the session's embedder; None when there is none."""
     is_input: bool
     """True where a new topic may begin: what the user typed."""
+    head: Vector | None = None
+    """The vector of its first sentence (`first_sentence`), if the text has more than that. What a
+    long input is for is said there; without it, `vector` stands for it."""
 
 
 @dataclass(frozen=True, slots=True)

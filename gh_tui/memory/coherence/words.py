@@ -8,6 +8,7 @@ from math import sqrt
 
 _UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff"
 _WORD = re.compile(rf"(?:(?![{_UNSPACED}_])\w){{2,}}")
+_SENTENCE_END = re.compile(r"(?<=[.?!])\s|(?<=[。？！])|\n")
 _RUN = re.compile(rf"[{_UNSPACED}]+")
 
 
@@ -20,6 +21,12 @@ def content_words(text: str) -> frozenset[str]:
     lowered = text.lower()
     pairs = (run[i : i + 2] for run in _RUN.findall(lowered) for i in range(len(run) - 1))
     return frozenset(_WORD.findall(lowered)).union(pairs)
+
+
+def first_sentence(text: str) -> str:
+    """What stands before the first sentence end or line end; the whole text without one."""
+    stripped = text.strip()
+    return _SENTENCE_END.split(stripped, maxsplit=1)[0] or stripped
 
 
 def shared(left: Set[str], right: Set[str], common: Mapping[str, float]) -> float:
