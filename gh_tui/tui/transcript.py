@@ -197,14 +197,23 @@ def _note(event: ev.Event, state: SessionState) -> tuple[Level, str] | None:
         case ev.TaskFinished(outcome="cancelled"):
             return "warning", "stopped"
         case ev.TopicShiftDetected():
-            count = len(event.proposed)
-            return "shift", f"topic shift · {count} entries may go · /undo takes it back"
+            return "shift", "topic shift · /undo brings back what goes · /rebase makes it the task"
+        case ev.InputClassified(related=str(related)):
+            return "info", _question(event, related, state)
         case ev.PassFinished():
             return _pass_note(event, state)
         case ev.SessionEnded():
             return "info", "the session has ended"
         case _:
             return None
+
+
+def _question(event: ev.InputClassified, related: str, state: SessionState) -> str:
+    name = event.id or (event.iri or "").rpartition("/")[2]
+    older = state.turns.get(related)
+    quote = " ".join(older.text.split())[:60] if older is not None else ""
+    number = related.rpartition("/")[2]
+    return f"close to the older #{number} “{quote}”: /replaces {name} or /adds {name}?"
 
 
 def _pass_note(event: ev.PassFinished, state: SessionState) -> tuple[Level, str] | None:

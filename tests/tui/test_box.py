@@ -98,6 +98,19 @@ async def test_ctrl_j_makes_a_line_and_alt_q_queues(size: tuple[int, int]) -> No
         assert session.submitted == []
 
 
+@small
+async def test_alt_n_stops_the_step_and_delivers(size: tuple[int, int]) -> None:
+    session = ScriptedSession()
+    app = app_with(session)
+    async with running(app, size) as pilot:
+        await enter(pilot, "go")
+        await until(pilot, lambda: session.submitted == ["go"])
+        await session.request(1)
+        await pilot.press("n", "o", "alt+n")
+        await until(pilot, lambda: session.submitted == ["go", "/now no"])
+        await until(pilot, lambda: live(app).composer.box.text == "")
+
+
 @both_sizes
 async def test_escape_returns_pending_texts_in_front_of_the_draft(size: tuple[int, int]) -> None:
     session = ScriptedSession()

@@ -81,6 +81,25 @@ async def test_a_suggested_class_is_accepted_with_one_key() -> None:
         await until(pilot, lambda: session.submitted == ["/class s1 Pause"])
 
 
+async def test_a_close_instruction_asks_without_blocking() -> None:
+    session = ScriptedSession()
+    app = app_with(session)
+    async with running(app, (120, 30)) as pilot:
+        older = await session.say("use the production database")
+        await session.request(1)
+        await session.supplement("use the test database")
+        await session.bus.publish(
+            ev.InputClassified(
+                class_="CorrectApproach", group="feedback", by="x", id="s1", related=older
+            )
+        )
+        await until(pilot, lambda: "like #1: r replaces, d adds?" in screen_text(app))
+        await until(pilot, lambda: "/replaces s1 or /adds s1?" in screen_text(app))
+        assert live(app).composer.box.has_focus
+        await pilot.press("f5", "r")
+        await until(pilot, lambda: session.submitted == ["/replaces s1"])
+
+
 async def test_few_lines_while_closed_and_all_when_opened() -> None:
     session = ScriptedSession()
     app = app_with(session)

@@ -20,6 +20,7 @@ SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("Enter", "what the title of the box says"),
             ("Ctrl+J", "a new line"),
             ("Alt+Q", "send it after this task (some terminals: Alt+Enter)"),
+            ("Alt+N", "at once: stops the running step and delivers it"),
             ("Esc", "stop the agent; pending texts come back into the box"),
             ("↑ ↓", "earlier inputs, at the edge of the draft"),
             ("Tab", "complete a command; otherwise the next pane"),
@@ -52,7 +53,9 @@ SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("F5", "all receipts, or the newest"),
             ("Enter", "the exact message of the request that carried it"),
             ("e w", "edit, withdraw (until a request has carried it)"),
-            ("p a", "pin it; accept the suggested class"),
+            ("p o", "pin it; make it an ordinary entry"),
+            ("a", "accept the suggested class"),
+            ("r d", "it replaces the older instruction; it adds to it"),
         ),
     ),
     (

@@ -186,7 +186,7 @@ class LiveScreen(SessionScreen):
     # Input
 
     def on_input_box_submitted(self, event: InputBox.Submitted) -> None:
-        """Enter, or Alt+Q."""
+        """Enter, Alt+N or Alt+Q."""
         event.stop()
         self.attempt(self._submit(event.way), "submit")
 
@@ -220,6 +220,8 @@ class LiveScreen(SessionScreen):
         if way == "queue" and not is_command(text):
             await session.queue(text)
             return None
+        if way == "now" and session.busy and not is_command(text):
+            return await session.submit(f"/now {text.removeprefix('/')}")
         return await session.submit(text)
 
     def on_input_box_scrolled(self, event: InputBox.Scrolled) -> None:
@@ -300,8 +302,10 @@ class LiveScreen(SessionScreen):
                     self.home()
             case "accept" if entry.suggested:
                 await self._run_command(f"/class {entry.id} {entry.suggested}")
-            case "pin" if entry.iri is not None:
-                await self._run_command(f"/pin {entry.iri}")
+            case "pin" | "unpin" if entry.iri is not None:
+                await self._run_command(f"/{action} {entry.iri}")
+            case "replaces" | "adds" if entry.related is not None:
+                await self._run_command(f"/{action} {entry.id}")
             case _:
                 self.say("this receipt has nothing of that kind yet")
 

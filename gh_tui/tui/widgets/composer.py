@@ -68,7 +68,7 @@ class Composer(Vertical):
             title = enter_meaning(text, busy=self._busy, ready=self._ready, has_task=self._has_task)
         keys = ["Ctrl+J newline"]
         if self._busy:
-            keys = ["Esc stops", "Alt+Q after this task", *keys]
+            keys = ["Esc stops", "Alt+N at once", "Alt+Q after this task", *keys]
         titles = (one_line(title, 120), " · ".join(keys))
         if titles != self._titles:
             self._titles = titles

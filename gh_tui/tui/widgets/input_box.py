@@ -23,7 +23,7 @@ COMMITTED = 2
 
 _JOINERS = re.compile("([\u200c\u200d\ufe0e\ufe0f])")
 
-Way = Literal["send", "queue"]
+Way = Literal["send", "queue", "now"]
 
 
 class InputBox(TextArea):
@@ -36,7 +36,7 @@ class InputBox(TextArea):
     ]
 
     class Submitted(Message):
-        """Enter, or the key for after the task."""
+        """Enter, or the keys for at once and for after the task."""
 
         def __init__(self, way: Way) -> None:
             super().__init__()
@@ -78,6 +78,8 @@ class InputBox(TextArea):
                 self._wait_for_burst()
             case "alt+q" | "alt+enter":
                 self.post_message(self.Submitted("queue"))
+            case "alt+n":
+                self.post_message(self.Submitted("now"))
             case "up" if self.cursor_at_first_line:
                 self.post_message(self.History(-1))
             case "down" if self.cursor_at_last_line:

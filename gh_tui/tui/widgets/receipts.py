@@ -45,6 +45,9 @@ class Receipts(Static, can_focus=True):
         Binding("w", "act('withdraw')", "withdraw"),
         Binding("a", "act('accept')", "accept"),
         Binding("p", "act('pin')", "pin"),
+        Binding("o", "act('unpin')", "ordinary"),
+        Binding("r", "act('replaces')", "replaces", show=False),
+        Binding("d", "act('adds')", "adds", show=False),
     ]
 
     class Act(Message):
@@ -140,6 +143,7 @@ class Receipts(Static, can_focus=True):
             column(receipt_words(entry), 34 if wide else 23),
             (f"{score}  ", DIM),
             column(class_, 24 if wide else 12),
+            (question(entry), "$warning"),
             Content(one_line(entry.text)),
         )
 
@@ -203,6 +207,14 @@ def class_words(entry: SupplementState) -> str:
         suggested = one_line(entry.suggested, 20)
         return f"{CLASS_WORDS.get(suggested, suggested)}? a"
     return word
+
+
+def question(entry: SupplementState) -> str:
+    """What the user is asked about an instruction that is close to an older one."""
+    if entry.related is None:
+        return ""
+    number = one_line(entry.related.rpartition("/")[2], 8)
+    return f"like #{number}: r replaces, d adds? "
 
 
 def _mark(entry: SupplementState) -> tuple[str, str]:
