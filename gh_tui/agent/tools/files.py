@@ -12,7 +12,7 @@ from gh_tui.agent.tools.workspace import Workspace
 from gh_tui.providers.base import ToolSpec
 
 _RUNS_LATER = re.compile(
-    r"(^|/)(\.git(/|$)|\.envrc$|\.(bash|zsh|k|tc|c)shrc$|\.(bash_|zsh?_?)?profile$|\.zshenv$"
+    r"(^|/)(\.git(/|$)|\.envrc$|\.(bash|zsh|ksh|tcsh|csh)rc$|\.(bash_)?(profile|login|logout)$|\.(zprofile|zshenv|zlogin)$"
     r"|\.gitconfig$|\.ssh/|\.config/|\.github/|makefile$|\.pre-commit)",
     re.IGNORECASE,
 )
