@@ -27,6 +27,7 @@ from gh_tui.events.state import SessionState
 from gh_tui.events.values import Outcome
 from gh_tui.journal.disk import Disk
 from gh_tui.journal.recorder import Recorder
+from gh_tui.memory.index import Index
 from gh_tui.memory.restored import Restored, read_session
 from gh_tui.providers.base import Message
 from gh_tui.providers.local import provider as local
@@ -110,6 +111,7 @@ class Session:
         self.bus.subscribe(self.state.apply)
         self._own_mind = mind is None
         self._mind = mind or Mind()
+        self._index = Index(paths.data, self.clock)
         self._opened: Opened | None = None
         self._agent: Agent | None = None
         self._started = asyncio.Event()
@@ -148,6 +150,7 @@ class Session:
             self._workspace,
             self._mind.embedding,
             self._mind.supervisor,
+            self._index,
             self.state,
             self._interactive,
         )
@@ -261,6 +264,7 @@ class Session:
             self._agent = None
         if self._opened is not None:
             await self._opened.aclose()
+        await asyncio.to_thread(self._index.close)
         if self._own_mind:
             self._mind.close()
         if self._recorder is not None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from gh_tui.agent.approval import ApprovalDesk
@@ -23,7 +25,7 @@ from gh_tui.agent.toolbox import Toolbox
 from gh_tui.agent.tools.base import Tool
 from gh_tui.agent.tools.calculator import Calculator
 from gh_tui.agent.tools.files import ListFiles, ReadFile, WriteFile
-from gh_tui.agent.tools.memory import Recall, SearchMemory
+from gh_tui.agent.tools.memory import Library, Recall, SearchMemory
 from gh_tui.agent.tools.time import Now
 from gh_tui.agent.tools.workspace import Workspace
 from gh_tui.agent.turns import TurnWriter
@@ -37,6 +39,7 @@ from gh_tui.events.bus import EventBus
 from gh_tui.events.state import SessionState
 from gh_tui.memory.coherence.monitor import TopicCoherence
 from gh_tui.memory.eviction import EvictionConfig
+from gh_tui.memory.index import Index
 from gh_tui.memory.l0 import L0
 from gh_tui.memory.l1 import L1Session
 from gh_tui.memory.relevance import RelevanceTracker
@@ -48,6 +51,10 @@ from gh_tui.settings.model import Settings
 
 LOCAL_BUDGET = 1500
 """Tokens of a request to the local model, which reads about 77 tokens a second."""
+INDEX_SECONDS = 60.0
+"""How often the archive takes in what was recorded."""
+INDEX_SLICE_SECONDS = 5.0
+"""How long it may work at a time."""
 SMALL_STANDING = 3
 """Instructions in the standing block of a small model."""
 
@@ -62,6 +69,8 @@ class Surroundings:
     workspace: Path
     embedding: EmbeddingService
     supervisor: Supervisor
+    index: Index
+    """The archive of all recorded sessions."""
     state: SessionState
     interactive: bool
 
@@ -82,9 +91,10 @@ class Agent:
 def make_tools(around: Surroundings, l0: L0) -> list[Tool]:
     """The tools of every session, confined to the workspace."""
     workspace = Workspace(around.workspace)
+    library = Library(around.index, around.bus.session, around.embedding.name)
     return [
-        Recall(l0),
-        SearchMemory(l0, around.embedding.embed),
+        Recall(l0, library),
+        SearchMemory(l0, around.embedding.embed, library),
         ReadFile(workspace),
         ListFiles(workspace),
         Calculator(),
@@ -177,8 +187,13 @@ def build_agent(
         watch.check,
         ready=watch.has_new_turns,
     )
+    batch.add("index", INDEX_SECONDS, partial(asyncio.to_thread, _refresh, around.index))
     commands = Commands(bus, clock, engine, l1, memory, scorer, desk, watch, around.state)
     return Agent(engine, commands, l1, batch, budget, system, parts)
+
+
+def _refresh(index: Index) -> None:
+    index.refresh(seconds=INDEX_SLICE_SECONDS)
 
 
 def _tell(bus: EventBus) -> Callable[[str, Exception], None]:
