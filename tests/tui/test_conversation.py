@@ -176,6 +176,18 @@ async def test_foreign_text_is_literal_everywhere(size: tuple[int, int]) -> None
         assert app.is_running
 
 
+async def test_what_streams_is_sanitised_before_it_is_complete() -> None:
+    session = ScriptedSession()
+    app = app_with(session)
+    async with running(app) as pilot:
+        await session.request(1)
+        await session.stream(1, "begin\n\n```\n", BOMB, "\n```\n\n", BOMB, " endmark")
+        await until(pilot, lambda: "endmark" in screen_text(app))
+        shown = screen_text(app)
+        assert not HOSTILE & set(shown)
+        assert "␛]52;c;aGk=␇" in shown
+
+
 async def test_markup_in_what_the_user_is_told_is_literal() -> None:
     session = ScriptedSession()
     app = app_with(session)
