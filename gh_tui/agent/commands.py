@@ -194,7 +194,7 @@ class Commands:
         found = of_class(class_, "user")
         supplement = self._state.supplements.get(name)
         iri = supplement.iri if supplement is not None else self._iri("/class", name)
-        if iri is not None:
+        if iri is not None and iri in self._l1:
             self._l1.set_standing(iri, found.standing)
         elif supplement is not None:
             self._desk.reclassify(name, found)

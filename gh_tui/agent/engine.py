@@ -15,6 +15,7 @@ from gh_tui.agent.hooks import Hooks, Veto
 from gh_tui.agent.inbox import Inbox
 from gh_tui.agent.runner import AgentRunner, RunResult
 from gh_tui.agent.supplements import SupplementDesk
+from gh_tui.agent.turns import uninterrupted
 from gh_tui.errors import GhError, UsageError
 from gh_tui.events import types as ev
 from gh_tui.events.bus import EventBus
@@ -66,8 +67,13 @@ class Engine:
         Raises:
             RecordingError: if it could not be recorded; then it was not accepted.
         """
-        await self._inbox.accept(text, client_id)
-        self._start()
+
+        async def work() -> None:
+            await self._inbox.accept(text, client_id)
+            self._start()
+
+        # Once it is on disk it also runs, even if whoever said it has gone.
+        await uninterrupted(work())
 
     async def supplement(self, text: str, client_id: str | None = None) -> str:
         """Accept an input for the running task; with none running, a new run starts.
@@ -79,9 +85,13 @@ class Engine:
             UsageError: if the queue limit is reached.
             RecordingError: if it could not be recorded; then it was not accepted.
         """
-        name = await self._desk.accept(text, client_id)
-        self._start()
-        return name
+
+        async def work() -> str:
+            name = await self._desk.accept(text, client_id)
+            self._start()
+            return name
+
+        return await uninterrupted(work())
 
     async def interrupt(self, text: str, client_id: str | None = None) -> str:
         """Accept a supplement and cut the running step short, so that it is delivered now.

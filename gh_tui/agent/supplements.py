@@ -106,17 +106,20 @@ class SupplementDesk:
     async def _make_turn(self, entry: SupplementEntry, understood: _Understood) -> L1Turn:
         iri = self._turns.new_iri()
         self._undelivered[entry.id] = iri
+        found = self._classes.pop(entry.id, understood.classification)
         try:
             return await self._turns.add_input(
                 iri,
                 entry.content,
                 understood.scored,
-                standing=self._classes.pop(entry.id, understood.classification).standing,
+                standing=found.standing,
                 supplement=entry.id,
             )
         finally:
             if self._turns.added(iri):
                 self._understanding.pop(entry.id, None)
+                if entry.id in self._classes:  # changed while the turn was recorded
+                    self._turns.set_standing(iri, self._classes.pop(entry.id).standing)
             else:
                 del self._undelivered[entry.id]
                 self._store.put_back(entry)

@@ -58,6 +58,10 @@ class TurnWriter:
         """Whether a turn is in."""
         return iri in self._l1
 
+    def set_standing(self, iri: str, standing: bool) -> None:
+        """Follow the class of an input whose turn is in."""
+        self._l1.set_standing(iri, standing)
+
     async def add_input(
         self,
         iri: str,

@@ -52,20 +52,25 @@ class Recorder:
         self._disk = disk or Disk()
         self._descriptor = _open_locked(path)
         self._complete_torn_tail()
+        self._closed = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="journal")
 
     async def append(self, envelope: Envelope, line: bytes) -> None:
         """Return when `line` is in the file, and synced where the event asks for it.
 
         Raises:
-            RecordingError: if it could not be written whole; the file ends as before.
+            RecordingError: if it could not be written whole, and the file ends as before; or
+                if it is closed.
         """
+        if self._closed:
+            raise RecordingError(f"{self.path} is closed; nothing more is recorded")
         sync = isinstance(envelope.event, _SYNCED)
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(self._thread, self._write, line, sync)
 
     def close(self) -> None:
         """Wait for the writer, sync, and give up the lock."""
+        self._closed = True
         self._thread.shutdown(wait=True)
         self._disk.sync(self._descriptor)
         os.close(self._descriptor)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gh_tui.clock import ManualClock
@@ -139,6 +139,7 @@ def test_a_planted_link_is_refused(tmp_path: Path) -> None:
     assert target.read_text() == "precious\n"
 
 
+@settings(deadline=None)
 @given(st.integers(0, 400))
 def test_a_file_cut_anywhere_loses_at_most_its_torn_tail(cut: int) -> None:
     import asyncio
@@ -162,3 +163,11 @@ def test_a_file_cut_anywhere_loses_at_most_its_torn_tail(cut: int) -> None:
         assert found[-2:] == [10, 11]
         complete = kept.count(b"\n")
         assert found[:complete] == list(range(complete))
+
+
+async def test_a_closed_recording_refuses_in_words(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "a.jsonl")
+    bus = EventBus("s", ManualClock(), recorder)
+    recorder.close()
+    with pytest.raises(RecordingError, match="closed"):
+        await bus.publish(cycle(1))

@@ -59,6 +59,10 @@ def added(role: str) -> Callable[[ev.Event], bool]:
     return lambda e: isinstance(e, ev.TurnAdded) and e.role == role
 
 
+def is_taken(event: ev.Event) -> bool:
+    return isinstance(event, ev.TurnAdded) and event.is_supplement
+
+
 def results(run: Live) -> list[str]:
     return [turn.text for turn in run.session.state.turns.values() if turn.role == "tool"]
 
@@ -216,3 +220,34 @@ async def test_a_closed_session_says_so(tmp_path: Path, mind: Mind) -> None:
         assert "closed" in str(error)
     else:
         raise AssertionError("it was accepted")
+
+
+async def test_an_input_whose_sender_was_cancelled_is_delivered_all_the_same(
+    tmp_path: Path, mind: Mind
+) -> None:
+    script: list[dict[str, Any]] = [{**CALLS, "delay": 0.1}, {"text": "Ok."}, {"text": "Ok."}]
+    async with live(script, tmp_path, mind) as run:
+        await run.session.submit("What is here?")
+        await run.until(lambda e: isinstance(e, ev.RequestSent))
+        for send in (run.session.supplement("names only"), run.session.queue("then rest")):
+            sending = asyncio.create_task(send)
+            await asyncio.sleep(0)
+            sending.cancel()
+            await asyncio.gather(sending, return_exceptions=True)
+        await run.session.wait_idle()
+        assert run.texts() == ["What is here?", "names only", "then rest"]
+
+
+async def test_a_class_changed_while_a_turn_is_recorded_is_followed(
+    tmp_path: Path, mind: Mind
+) -> None:
+    script: list[dict[str, Any]] = [{**CALLS, "delay": 0.1}, {"text": "Ok."}]
+    async with live(script, tmp_path, mind) as run:
+        when(run, is_taken, lambda: run.session.command("/class supplement-1 ProvideConstraint"))
+        await run.session.submit("What is here?")
+        await run.until(lambda e: isinstance(e, ev.RequestSent))
+        await run.session.supplement("okay")
+        await run.session.wait_idle()
+        (entry,) = run.session.state.supplements.values()
+        assert entry.class_ == "ProvideConstraint"
+        assert run.session.state.turns[entry.iri or ""].standing
