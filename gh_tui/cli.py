@@ -15,7 +15,7 @@ from gh_tui.settings.load import load_settings
 from gh_tui.settings.model import Settings
 from gh_tui.settings.paths import Paths, find_paths
 
-COMMANDS = ("run", "resume", "replay", "score", "sessions", "doctor")
+COMMANDS = ("run", "resume", "replay", "score", "sessions", "doctor", "chaos")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -59,6 +59,8 @@ def _dispatch(words: list[str]) -> int:
                 return _score(arguments)
             case "sessions":
                 return _sessions(arguments)
+            case "chaos":
+                return _chaos(arguments)
             case _:
                 return _doctor(arguments)
     return _app(_app_parser().parse_args(words))
@@ -101,6 +103,11 @@ def _command_parser() -> argparse.ArgumentParser:
     doctor = commands.add_parser("doctor", help="say what is missing here and what to do")
     doctor.add_argument("--json", action="store_true")
     _add_session_flags(doctor)
+    chaos = commands.add_parser("chaos", help="prove with random faults that nothing is lost")
+    chaos.add_argument("--runs", type=int, default=200, metavar="N", help="sessions")
+    chaos.add_argument("--seed", type=int, default=0, metavar="S", help="of the first session")
+    chaos.add_argument("--kill", action="store_true", help="with real processes and SIGKILL")
+    chaos.add_argument("--json", action="store_true", help="a line for each session as well")
     return parser
 
 
@@ -211,6 +218,14 @@ def _sessions(arguments: argparse.Namespace) -> int:
     from gh_tui.listing import print_sessions
 
     return print_sessions(find_paths().sessions, as_json=arguments.json)
+
+
+def _chaos(arguments: argparse.Namespace) -> int:
+    if arguments.runs < 1:
+        raise UsageError("--runs must be at least 1")
+    from gh_tui.chaos.command import run_chaos
+
+    return run_chaos(arguments.runs, arguments.seed, kill=arguments.kill, as_json=arguments.json)
 
 
 def _doctor(arguments: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parents[1] / "gh_tui"
 FILES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = [
     {"cli"},
-    {"listing"},
+    {"listing", "chaos"},
     {"tui", "plain"},
     {"runtime", "doctor"},
     {"agent", "session"},

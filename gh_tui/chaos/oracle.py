@@ -1,0 +1,278 @@
+"""The judge of a faulted session: what the server saw, held against what was promised.
+
+It reads the scripted server's log and the recording as a stranger would; nothing that the
+program believes of its deliveries counts. Promises are what the program acknowledged: the
+lines `USER_SUPPLEMENTARY_INPUT`, `UserInputReceived` and `SupplementReturned`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gh_tui.context.prompts import STANDING_HEADER
+from gh_tui.events import types as ev
+from gh_tui.events.state import SessionState, fold
+from gh_tui.journal.reader import read_records
+from gh_tui.providers.scripted.manners import order_fault
+from gh_tui.providers.scripted.server import RecordedRequest
+from gh_tui.providers.wire import NEXT_MESSAGE
+
+_BLOCKS = (STANDING_HEADER, "[The task, as the user refined it]", "[Not shown: ")
+"""How a standing block at the head of a message begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One chat request on the wire."""
+
+    messages: list[dict[str, Any]]
+    ok: bool
+    """Its 2xx headers were sent."""
+
+
+@dataclass(slots=True)
+class Promises:
+    """What the program acknowledged, by id (or IRI), in order."""
+
+    supplements: dict[str, str] = field(default_factory=dict)
+    inputs: dict[str, str] = field(default_factory=dict)
+    returned: set[str] = field(default_factory=set)
+
+    def take(self, event: ev.Event) -> None:
+        """Note a line that the program wrote."""
+        match event:
+            case ev.SupplementaryInputReceived(id=name, text=text):
+                self.supplements[name] = text
+            case ev.UserInputReceived(iri=iri, text=text):
+                self.inputs[iri] = text
+            case ev.SupplementReturned(id=name):
+                self.returned.add(name)
+            case _:
+                pass
+
+    def broken_by(self, state: SessionState, recording: Path) -> list[str]:
+        """What a resumed session does not know any more; it may know of more than was said."""
+        self.returned |= _returned_in(recording)
+        known = {name: entry.text for name, entry in state.supplements.items()}
+        known |= state.queued | {iri: turn.text for iri, turn in state.turns.items()}
+        faults = []
+        for name, text in {**self.supplements, **self.inputs}.items():
+            if name in self.inputs and name in self.returned:
+                continue
+            if known.get(name) != text:
+                faults.append(f"{name} was acknowledged and is not in the resumed session")
+        for name, entry in state.supplements.items():
+            self.supplements.setdefault(name, entry.text)
+        for iri, text in state.queued.items():
+            self.inputs.setdefault(iri, text)
+        return faults
+
+
+def _returned_in(recording: Path) -> set[str]:
+    """What was given back, perhaps in the instant before a crash, so that nobody was told."""
+    events = [record.envelope.event for record in read_records(recording) if record.envelope]
+    return {event.id for event in events if isinstance(event, ev.SupplementReturned)}
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What became of the supplements of one run."""
+
+    supplements: int = 0
+    delivered: int = 0
+    returned: int = 0
+    pending: int = 0
+    duplicated: int = 0
+    out_of_order: int = 0
+    faults: list[str] = field(default_factory=list)
+
+    @property
+    def lost(self) -> int:
+        """What is neither delivered nor back nor waiting."""
+        return self.supplements - self.delivered - self.returned - self.pending
+
+
+def sent_in(requests: Iterable[RecordedRequest]) -> list[Sent]:
+    """A copy of the server's log, as it is now."""
+    return [
+        Sent(request.body["messages"], request.status is not None and 200 <= request.status < 300)
+        for request in requests
+        if isinstance(request.body, dict)
+    ]
+
+
+def judge(log: Sequence[Sent], promises: Promises, pending: Mapping[str, str]) -> Verdict:
+    """Count what became of each supplement.
+
+    Args:
+        log: every request of the run, in order.
+        promises: what was acknowledged.
+        pending: ids (or IRIs) and texts that the session still holds for a later request.
+    """
+    verdict = Verdict(supplements=len(promises.supplements))
+    texts = Counter(promises.supplements.values())
+    known = {*texts, *promises.inputs.values()}
+    turns = [_user_turns(sent.messages, known) for sent in log]
+    best: Counter[str] = Counter()
+    inputs: set[str] = set()
+    for number, (sent, said) in enumerate(zip(log, turns, strict=True), 1):
+        counts = Counter(text for text in said if text in texts)
+        if sent.ok:
+            best |= counts
+            inputs.update(said)
+        _compare(number, counts, said, promises, verdict)
+    _kept(turns, texts, verdict)
+    _settle(best, promises, pending, verdict)
+    verdict.faults += [
+        f"the input {text!r} was never delivered"
+        for iri, text in promises.inputs.items()
+        if text not in inputs and iri not in promises.returned and iri not in pending
+    ]
+    verdict.faults += _order_faults(log)
+    return verdict
+
+
+def _user_turns(messages: Sequence[Mapping[str, Any]], known: set[str]) -> list[str]:
+    """The texts of the user's own turns in a request, without a standing block."""
+    said = []
+    for position, message in enumerate(messages):
+        if message["role"] != "user":
+            continue
+        parts = message["content"].split(NEXT_MESSAGE)
+        if position == len(messages) - 1 and parts[-1].startswith(_BLOCKS):
+            block = parts[-1]
+            fitting = [text for text in known if block.endswith(f"\n\n{text}")]
+            parts[-1:] = [max(fitting, key=len)] if fitting else []
+        said += parts
+    return said
+
+
+def _compare(
+    number: int, counts: Counter[str], said: Sequence[str], promises: Promises, verdict: Verdict
+) -> None:
+    """Hold one request against what was accepted: how often, and in which order."""
+    allowed = Counter(promises.supplements.values())
+    # A queued input may have the very words of a supplement.
+    allowed.update(text for text in promises.inputs.values() if text in allowed)
+    for text, times in (counts - allowed).items():
+        verdict.duplicated += times
+        verdict.faults.append(f"request {number} has {text!r} {counts[text]} times")
+    shared = set(promises.inputs.values())
+    left = allowed.copy()
+    spoken = []
+    for text in said:
+        if text in counts and text not in shared and left[text] > 0:
+            left[text] -= 1
+            spoken.append(text)
+    accepted = iter([text for text in promises.supplements.values() if text not in shared])
+    if not all(any(text == other for other in accepted) for text in spoken):
+        verdict.out_of_order += 1
+        verdict.faults.append(f"request {number} has supplements out of order: {spoken}")
+
+
+def _kept(turns: Sequence[Sequence[str]], texts: Counter[str], verdict: Verdict) -> None:
+    """What one request carried, every later one carries."""
+    before: Counter[str] = Counter()
+    for number, said in enumerate(turns, 1):
+        counts = Counter(text for text in said if text in texts)
+        for text in before - counts:
+            verdict.faults.append(f"request {number} lacks {text!r}, which an earlier one had")
+        before |= counts
+
+
+def _settle(
+    best: Counter[str], promises: Promises, pending: Mapping[str, str], verdict: Verdict
+) -> None:
+    named: dict[str, list[str]] = defaultdict(list)
+    for name, text in promises.supplements.items():
+        named[text].append(name)
+    for text, names in named.items():
+        returned = [name for name in names if name in promises.returned]
+        others = [name for name in names if name not in promises.returned]
+        inputs = sum(said == text for said in promises.inputs.values())
+        seen = max(0, best[text] - inputs)
+        if seen > len(others):
+            verdict.faults.append(f"{text!r} was given back and sent all the same")
+        delivered = min(seen, len(others))
+        waiting = sum(name in pending for name in others)
+        verdict.delivered += delivered
+        verdict.returned += len(returned)
+        verdict.pending += min(waiting, len(others) - delivered)
+    if verdict.lost:
+        verdict.faults.append(f"{verdict.lost} supplement(s) lost; delivered: {sorted(best)}")
+
+
+def _order_faults(log: Sequence[Sent]) -> list[str]:
+    faults = []
+    for number, sent in enumerate(log, 1):
+        fault = order_fault(sent.messages, alternating=False)
+        if fault is not None:
+            faults.append(f"request {number}: {fault}")
+    return faults
+
+
+def examine(recording: Path, crashes: int, *, finished: bool) -> tuple[SessionState, list[str]]:
+    """Read a recording as a stranger; its state and what is wrong with it.
+
+    Args:
+        recording: the file.
+        crashes: how often the program ended without a word; each may leave one torn line.
+        finished: the session was closed, so that nothing is open any more.
+    """
+    records = list(read_records(recording))
+    envelopes = [record.envelope for record in records if record.envelope is not None]
+    faults = []
+    torn = len(records) - len(envelopes)
+    if torn > crashes:
+        faults.append(f"{torn} unreadable lines after {crashes} crashes")
+    numbers = [envelope.seq for envelope in envelopes]
+    if numbers != list(range(1, len(numbers) + 1)):
+        faults.append("the records are not numbered from 1 without gaps")
+    faults += _once([envelope.event for envelope in envelopes])
+    faults += _results([envelope.event for envelope in envelopes], finished=finished)
+    return fold(envelopes), faults
+
+
+def _once(events: Sequence[ev.Event]) -> list[str]:
+    """One turn and one injection for each id, one turn for each IRI, one end for each reply."""
+    seen: Counter[str] = Counter()
+    for event in events:
+        match event:
+            case ev.TurnAdded(iri=iri, supplement=name):
+                seen[f"turn {iri}"] += 1
+                if name is not None:
+                    seen[f"turn of {name}"] += 1
+            case ev.SupplementInjected(id=name):
+                seen[f"injection of {name}"] += 1
+            case ev.SupplementaryInputReceived(id=name):
+                seen[f"acceptance of {name}"] += 1
+            case ev.ReplyFinished(request=request):
+                seen[f"end of reply {request}"] += 1
+            case _:
+                pass
+    return [f"{what}: recorded {times} times" for what, times in seen.items() if times > 1]
+
+
+def _results(events: Sequence[ev.Event], *, finished: bool) -> list[str]:
+    """Every call has exactly one result, before anything else comes."""
+    faults = []
+    open_calls: list[str] = []
+    for event in events:
+        if not isinstance(event, ev.TurnAdded):
+            continue
+        if event.role == "tool":
+            if event.call_id in open_calls:
+                open_calls.remove(event.call_id)
+            else:
+                faults.append(f"{event.iri} is a result of no open call ({event.call_id})")
+            continue
+        if open_calls:
+            faults.append(f"{event.iri} comes before the results of {', '.join(open_calls)}")
+        open_calls = [call.id for call in event.calls]
+    if finished and open_calls:
+        faults.append(f"calls without a result at the end: {', '.join(open_calls)}")
+    return faults
