@@ -79,6 +79,11 @@ def has_adjacent_users(messages: Iterable[Message]) -> bool:
     return any(a.role == b.role == "user" for a, b in pairwise(messages))
 
 
+def safe_name(name: str) -> str:
+    """The name of a tool; servers refuse a history with a name that they would not allow."""
+    return name if _NAME.fullmatch(name) else _NAMELESS
+
+
 def to_openai(
     messages: Iterable[Message], *, alternating: bool = False, with_blocks: bool = False
 ) -> list[dict[str, Any]]:
@@ -104,8 +109,7 @@ def to_openai(
                     "id": call.id,
                     "type": "function",
                     "function": {
-                        # Servers refuse a history with a name that they would not allow.
-                        "name": call.name if _NAME.fullmatch(call.name) else _NAMELESS,
+                        "name": safe_name(call.name),
                         "arguments": json.dumps(call.arguments, ensure_ascii=False),
                     },
                 }
