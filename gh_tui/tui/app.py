@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import os
 import signal
 import time
 from collections.abc import Callable, Sequence
@@ -83,11 +84,15 @@ class GlidingHorseApp(QuietCrash, App[int]):
             samples: the recordings on offer; by default those that come with the program.
             open_recording: makes a player; by default the program's own.
         """
-        super().__init__(css_path=[_HERE / style for style in STYLES])
+        plain = "NO_COLOR" in os.environ
+        super().__init__(
+            css_path=[_HERE / style for style in STYLES], ansi_color=True if plain else None
+        )
         self.animation_level = "none"
         self._player = player
         self._live = None if open_session is None else LiveScreen(open_session, task)
-        self._first_theme = theme
+        # Textual turns NO_COLOR into greys, except where the terminal's own colours are used.
+        self._first_theme = "ansi-dark" if plain else theme
         self._theme_folder = theme_folder
         self._samples = samples or _shipped_samples
         self._open_recording = open_recording or _open_player

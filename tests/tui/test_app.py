@@ -174,6 +174,24 @@ async def test_wide_characters_keep_their_cells() -> None:
         assert {cell_len(line) for line in screen_text(app).split("\n")} == {40}
 
 
+async def test_no_color_leaves_the_terminal_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    session = ScriptedSession()
+    app = app_with(session)
+    async with running(app) as pilot:
+        await session.say("hello")
+        await until(pilot, lambda: "hello" in screen_text(app))
+        colours = {
+            colour.name
+            for strip in app.screen._compositor.render_strips()
+            for segment in strip
+            if segment.style is not None
+            for colour in (segment.style.color, segment.style.bgcolor)
+            if colour is not None
+        }
+        assert colours <= {"default"}
+
+
 CRASH = """
 import asyncio
 from gh_tui.tui.app import GlidingHorseApp
