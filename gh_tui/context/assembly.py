@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from gh_tui.context.pieces import PieceCache
+from gh_tui.context.prompts import GO_ON
 from gh_tui.context.standing import Block, Standing, build
 from gh_tui.events.values import ManifestEntry
 from gh_tui.memory.tokens import count, count_message, scale
@@ -69,6 +70,8 @@ def assemble(
     costs = [entry.tokens, *parts.costs]
     headed = messages[-1].role == "user"
     block = build(l1, frame.standing, frame.budget, frame.factor, trailing=not headed)
+    if messages[-1].role == "assistant":  # no server answers its own words
+        block = replace(block, text=_JOINT.join(filter(None, [block.text, GO_ON])))
     standing_tokens = 0
     if block.text:
         standing_tokens = _stand(block, messages, manifest, frame.factor, headed=headed)

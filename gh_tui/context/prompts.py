@@ -16,6 +16,8 @@ STANDING_HEADER: Final = (
     "the newest overrides what was said before.]"
 )
 
+GO_ON: Final = "[Your last message was cut short. Go on from there.]"
+
 _ROLE: Final = """\
 You are a helpful assistant in the user's terminal. Answer in the language of the user's last \
 message."""

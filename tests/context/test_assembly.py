@@ -8,6 +8,7 @@ from hypothesis import given, settings
 
 from gh_tui.context.assembly import Assembled, Frame, assemble
 from gh_tui.context.pieces import NO_RESULT, PieceCache
+from gh_tui.context.prompts import GO_ON
 from gh_tui.context.standing import Standing
 from gh_tui.events.values import Task
 from gh_tui.memory.eviction import EvictionConfig
@@ -227,3 +228,17 @@ def test_a_new_summary_and_a_new_task_reach_the_cached_request() -> None:
     assembled = assemble(talk.l1, frame, (), cache)
     assert assembled == assemble(talk.l1, frame)
     assert (assembled.manifest[1].part, assembled.manifest[1].iri) == ("task", other.iri)
+
+
+def test_after_an_answer_that_was_cut_short_the_model_is_asked_to_go_on() -> None:
+    talk = Talk()
+    talk.say("user", "Move the service.", is_task=True)
+    talk.say("assistant", "First I would [interrupted]")
+    assembled = request(talk)
+    assert texts(assembled)[-2:] == [
+        ("assistant", "First I would [interrupted]"),
+        ("user", GO_ON),
+    ]
+    assert assembled.manifest[-1].part == "standing"
+    assert assembled.tokens == sum(entry.tokens for entry in assembled.manifest)
+    validate_order(assembled.messages)

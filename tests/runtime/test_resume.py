@@ -134,3 +134,24 @@ async def test_an_input_that_waited_its_turn_goes_with_resume(tmp_path: Path, mi
         await again.session.submit("/resume")
         await again.session.wait_idle()
         assert again.texts() == ["Describe this folder", "Then count the files"]
+
+
+async def test_resume_after_a_cut_reply_asks_for_the_rest(tmp_path: Path, mind: Mind) -> None:
+    script: list[dict[str, Any]] = [
+        {**LOOK, "delay": 0.2},
+        {"text": "Half of", "ending": "stall", "after": 3},
+    ]
+    async with live(script, tmp_path, mind) as run:
+        await run.session.submit("Describe this folder")
+        await run.until(lambda e: isinstance(e, ev.RequestSent))
+        await run.session.submit("names only")
+        await run.until(lambda e: isinstance(e, ev.ReplyDelta) and e.request == 2)
+        await run.session.cancel()
+        recording = crash(run, tmp_path)
+    lines = recording.read_bytes().splitlines(keepends=True)
+    recording.write_bytes(b"".join(line for line in lines if b"SupplementInjected" not in line))
+    async with live([{"text": "Ok."}], tmp_path, mind, resume=recording) as again:
+        await again.session.submit("/resume")
+        await again.session.wait_idle()
+        assert again.outcome == "done"
+        assert again.texts()[:2] == ["Describe this folder", "names only"]
