@@ -25,6 +25,8 @@ PATIENCE = 30.0
 """Seconds for a run that should take a fraction of one."""
 _QUIET = 0.004
 _TRIES = 6
+_RESUMED = 0.3
+"""Share of the crashes after which the user asks for what waited, before saying anything else."""
 
 
 class Run:
@@ -89,6 +91,8 @@ class Run:
             if not self._crashed.is_set():
                 return
             await self._revive()
+            if self._stage.chance.random() < _RESUMED:
+                await self._say("/resume")
 
     async def _rest(self) -> None:
         while self._acting:

@@ -7,6 +7,7 @@ lines `USER_SUPPLEMENTARY_INPUT`, `UserInputReceived` and `SupplementReturned`.
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,12 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from gh_tui.context.prompts import STANDING_HEADER
+from gh_tui.errors import ProviderError
 from gh_tui.events import types as ev
 from gh_tui.events.state import SessionState, fold
+from gh_tui.events.values import ToolCall
 from gh_tui.journal.reader import read_records
+from gh_tui.providers.base import Message
 from gh_tui.providers.scripted.manners import order_fault
 from gh_tui.providers.scripted.server import RecordedRequest
 from gh_tui.providers.wire import NEXT_MESSAGE
+from gh_tui.providers.wire_anthropic import check_anthropic, to_anthropic
+from gh_tui.providers.wire_ollama import check_ollama, to_ollama
 
 _BLOCKS = (STANDING_HEADER, "[The task, as the user refined it]", "[Not shown: ")
 """How a standing block at the head of a message begins."""
@@ -193,7 +199,9 @@ def _settle(
     for text, names in named.items():
         returned = [name for name in names if name in promises.returned]
         others = [name for name in names if name not in promises.returned]
-        inputs = sum(said == text for said in promises.inputs.values())
+        inputs = sum(
+            said == text and iri not in promises.returned for iri, said in promises.inputs.items()
+        )
         seen = max(0, best[text] - inputs)
         if seen > len(others):
             verdict.faults.append(f"{text!r} was given back and sent all the same")
@@ -209,10 +217,30 @@ def _settle(
 def _order_faults(log: Sequence[Sent]) -> list[str]:
     faults = []
     for number, sent in enumerate(log, 1):
-        fault = order_fault(sent.messages, alternating=False)
+        fault = order_fault(sent.messages, alternating=False) or _other_wires(sent.messages)
         if fault is not None:
             faults.append(f"request {number}: {fault}")
     return faults
+
+
+def _other_wires(wire: Sequence[Mapping[str, Any]]) -> str | None:
+    """Why the same messages could not go to the servers that speak otherwise; None if fine."""
+    messages = [_message(entry) for entry in wire]
+    try:
+        check_ollama(to_ollama(messages))
+        check_anthropic(to_anthropic(messages)[1])
+    except ProviderError as error:
+        return str(error)
+    return None
+
+
+def _message(entry: Mapping[str, Any]) -> Message:
+    calls = tuple(
+        ToolCall(call["id"], call["function"]["name"], json.loads(call["function"]["arguments"]))
+        for call in entry.get("tool_calls", ())
+    )
+    text = entry["content"] or ""
+    return Message(entry["role"], text, calls=calls, call_id=entry.get("tool_call_id"))
 
 
 def examine(recording: Path, crashes: int, *, finished: bool) -> tuple[SessionState, list[str]]:

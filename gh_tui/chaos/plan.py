@@ -53,10 +53,11 @@ _MOMENTS = (
 )
 """Events after which something may happen: name, weight, and the highest count."""
 
+_SOON = {"retry-after-ms": "4"}
 _FAULTS = (
-    (Reply(status=500, error={"message": "internal error"}), 5),
-    (Reply(status=503, error={"message": "overloaded"}, delay=0.004), 2),
-    (Reply(status=429, error={"message": "slow down"}, headers={"retry-after-ms": "4"}), 2),
+    (Reply(status=500, error={"message": "internal error"}, headers=_SOON), 5),
+    (Reply(status=503, error={"message": "overloaded"}, headers=_SOON, delay=0.004), 2),
+    (Reply(status=429, error={"message": "slow down"}, headers=_SOON), 2),
     (
         Reply(
             status=400,
