@@ -91,7 +91,7 @@ class Transcript:
         """Take in one event; `state` is the state right after it."""
         match envelope.event:
             case ev.UserInputReceived() as event:
-                if not state.running:
+                if not state.running and len(state.queued) == 1:
                     self._add_input(InputRow(event.text, envelope.time, event.iri, waits=True))
             case ev.SupplementReturned(id=iri) if iri in self._inputs:
                 row = self._inputs[iri]
@@ -195,7 +195,7 @@ def _note(event: ev.Event, state: SessionState) -> tuple[Level, str] | None:
             advice = f" · {waiting} inputs are pending: /resume sends them" if waiting else ""
             return "error", f"the task failed: {event.text}{advice}"
         case ev.TaskFinished(outcome="cancelled"):
-            return "warning", "stopped"
+            return "info", "the task was stopped"
         case ev.TopicShiftDetected():
             return "shift", "topic shift · /undo brings back what goes · /rebase makes it the task"
         case ev.InputClassified(related=str(related)):

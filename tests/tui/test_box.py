@@ -92,7 +92,9 @@ async def test_ctrl_j_makes_a_line_and_alt_q_queues(size: tuple[int, int]) -> No
     app = app_with(session)
     async with running(app, size) as pilot:
         await session.request(1)
-        await pilot.press("a", "ctrl+j", "b", "alt+q")
+        box = live(app).composer.box
+        for key, char in (("a", "a"), ("ctrl+j", "\n"), ("b", "b"), ("alt+q", "q")):
+            box.post_message(events.Key(key, char))  # all at once, as a fast typist's arrive
         await until(pilot, lambda: session.queued == ["a\nb"])
         await until(pilot, lambda: "queued  after this task  a b" in screen_text(app))
         assert session.submitted == []

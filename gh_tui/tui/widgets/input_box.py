@@ -30,7 +30,6 @@ class InputBox(TextArea):
     """A multi-line box; the text stays until its owner takes it away."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+j", "newline", "newline", key_display="^J", show=False),
         Binding("pageup", "scroll_conversation(-1)", "scroll", show=False),
         Binding("pagedown", "scroll_conversation(1)", "scroll", show=False),
     ]
@@ -76,6 +75,8 @@ class InputBox(TextArea):
             case "enter":
                 self._enters.append(self.cursor_location)
                 self._wait_for_burst()
+            case "ctrl+j":  # here and not as a binding, which would come after the next key
+                self._newline()
             case "alt+q" | "alt+enter":
                 self.post_message(self.Submitted("queue"))
             case "alt+n":
@@ -99,8 +100,7 @@ class InputBox(TextArea):
         result = self.replace(typed(event.text), *self.selection)
         self.move_cursor(result.end_location)
 
-    def action_newline(self) -> None:
-        """A line break at the cursor."""
+    def _newline(self) -> None:
         result = self.replace("\n", *self.selection)
         self.move_cursor(result.end_location)
 

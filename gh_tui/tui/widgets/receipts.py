@@ -70,7 +70,8 @@ class Receipts(Static, can_focus=True):
     def show(self, state: SessionState) -> None:
         """Draw the receipts of a state."""
         self._entries = list(state.supplements.values())
-        self._queued = list(state.queued.values()) if state.running else []
+        waiting = list(state.queued.values())
+        self._queued = waiting if state.running else waiting[1:]  # the first begins at once
         self.redraw()
 
     def settle(self) -> None:
