@@ -42,6 +42,7 @@ class SupplementDesk:
         self._turns = turns
         self._next = first
         self._understanding: dict[str, asyncio.Task[_Understood]] = {}
+        self._running: set[asyncio.Task[_Understood]] = set()
         self._undelivered: dict[str, str] = {}
         self._classes: dict[str, Classification] = {}
         """What the user says of entries that are pending."""
@@ -167,9 +168,9 @@ class SupplementDesk:
 
     async def close(self) -> None:
         """Stop scoring and classifying; what is pending stays so in the recording."""
-        for task in self._understanding.values():
+        for task in self._running:
             task.cancel()
-        await self.settle()
+        await asyncio.gather(*self._running, return_exceptions=True)
 
     async def _return(self, entry: SupplementEntry, reason: ReturnReason) -> None:
         self._understanding.pop(entry.id, None)
@@ -180,7 +181,14 @@ class SupplementDesk:
     def _begin_understanding(self, name: str, text: str) -> asyncio.Task[_Understood]:
         task = asyncio.create_task(self._understand(name, text))
         self._understanding[name] = task
+        self._running.add(task)
+        task.add_done_callback(self._ended)
         return task
+
+    def _ended(self, task: asyncio.Task[_Understood]) -> None:
+        self._running.discard(task)
+        if not task.cancelled():
+            task.exception()  # looked at: whoever needs the entry asks again
 
     async def _understood(self, entry: SupplementEntry) -> _Understood:
         task = self._understanding.get(entry.id)

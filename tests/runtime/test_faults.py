@@ -198,8 +198,9 @@ async def test_closing_while_an_input_is_scored_leaves_nothing_behind(
     async with live([{**CALLS, "delay": 5.0}], tmp_path, mind) as run:
         await run.session.submit("What is here?")
         await run.until(lambda e: isinstance(e, ev.RequestSent))
-        for number in range(5):
+        for number in range(1, 6):
             await run.session.submit(f"a text that was never embedded before {number} {tmp_path}")
+        await run.session.submit("/withdraw supplement-5")
         await run.session.close()
         recording = run.session.recording
     gc.collect()
