@@ -30,7 +30,7 @@ from gh_tui.providers.wire import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
+    from collections.abc import AsyncGenerator, Mapping, Sequence
 
     from gh_tui.providers.base import Delta, Message, ToolProtocol, ToolSpec, WindowSource
 
@@ -53,6 +53,7 @@ class OpenAIProvider:
         tool_protocol: how the runner asks this model for tools.
         alternating_roles: join adjacent user messages from the start.
         send_reasoning: give the reasoning of earlier replies back to the server.
+        sampling: further fields of each request that this server understands.
         clock: what a date in Retry-After is measured against.
 
     Raises:
@@ -74,6 +75,7 @@ class OpenAIProvider:
         tool_protocol: ToolProtocol = "native",
         alternating_roles: bool = False,
         send_reasoning: bool = False,
+        sampling: Mapping[str, float] | None = None,
         clock: Clock | None = None,
     ) -> None:
         self._base_url = normalise_base_url(base_url)
@@ -86,6 +88,7 @@ class OpenAIProvider:
         self._retry = retry or RetryPolicy()
         self._tool_protocol = tool_protocol
         self._send_reasoning = send_reasoning
+        self._sampling = dict(sampling or {})
         self._clock = clock or SystemClock()
         self._quirks = Quirks(alternating_roles=alternating_roles)
         self._client: httpx.AsyncClient | None = None
@@ -172,7 +175,9 @@ class OpenAIProvider:
             alternating=self._quirks.alternating_roles,
             with_blocks=self._send_reasoning,
         )
-        return self._quirks.apply({"model": self._model, "messages": wire, **options})
+        return self._quirks.apply(
+            {"model": self._model, "messages": wire, **self._sampling, **options}
+        )
 
     async def _attempt(
         self, body: dict[str, Any], reply: ReplyAssembler

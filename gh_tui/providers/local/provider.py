@@ -39,6 +39,8 @@ MAX_ANSWER: Final = 1024
 _LEAST_ANSWER: Final = 128
 _CRASH_SECONDS: Final = 1.0
 _CONTROL_TOKEN: Final = re.compile(r"<\|(?=\w+\|>)")
+SAMPLING: Final = {"dry_multiplier": 0.8, "dry_base": 1.75, "dry_allowed_length": 6}
+"""Against endless repetition: a run of more than six tokens that came before gets dearer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +215,7 @@ class LocalProvider:
             key_hint="nothing: the program makes it",
             window=self._window,
             retry=RetryPolicy(attempts=1),
+            sampling=SAMPLING,
         )
 
     def _find_model(self, loop: asyncio.AbstractEventLoop) -> Path:
