@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import re
 import signal
 import sys
@@ -21,6 +22,7 @@ from gh_tui.runtime import Session
 from gh_tui.text import visible
 
 _UNSAFE = re.compile(r"[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
+_PIECE = 65_536
 STATUS = {"done": 0, "failed": 1, "cancelled": 130, None: 0}
 
 
@@ -164,9 +166,14 @@ def _stdin_lines() -> asyncio.Queue[bytes | None]:
             loop.call_soon_threadsafe(queue.put_nowait, line)
 
     def read() -> None:
+        # Not through sys.stdin: a thread that waits inside its lock aborts the interpreter's end.
+        rest = b""
         with contextlib.suppress(OSError, ValueError):
-            for line in sys.stdin.buffer:
-                put(line)
+            while piece := os.read(sys.stdin.fileno(), _PIECE):
+                *lines, rest = (rest + piece).split(b"\n")
+                for line in lines:
+                    put(line)
+        put(rest)
         put(None)
 
     threading.Thread(target=read, name="stdin", daemon=True).start()
