@@ -12,7 +12,7 @@ from gh_tui.tui.app import GlidingHorseApp
 from gh_tui.tui.screens.live import LiveScreen
 
 SIZES = [(80, 24), (200, 50)]
-PATIENCE = 10.0
+PATIENCE = 20.0
 
 
 def screen_text(app: GlidingHorseApp) -> str:

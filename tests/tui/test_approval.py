@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from textual import events
 
 from gh_tui.events import types as ev
 from gh_tui.tui.screens.approval import GUARD_SECONDS, ApprovalScreen
@@ -29,9 +30,15 @@ async def test_keys_typed_into_the_box_never_answer(size: tuple[int, int]) -> No
     async with running(app, size) as pilot:
         await session.request(1)
         await pilot.press("d", "o")
+        typed = [
+            events.Key(key, key if len(key) == 1 else None)
+            for key in ("n", "e", "enter", "ctrl+y", "escape", "y")
+        ]
         await session.bus.publish(asking())
         await until(pilot, lambda: isinstance(app.screen, ApprovalScreen))
-        await pilot.press("n", "e", "enter", "ctrl+y", "escape", "y")
+        for event in typed:  # on their way before the question appeared
+            app.post_message(event)
+        await until(pilot, lambda: live(app).composer.box.text.endswith("y"))
         assert session.approvals == []
         assert isinstance(app.screen, ApprovalScreen)
         assert live(app).composer.box.text == "doney"

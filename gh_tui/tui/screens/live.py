@@ -37,6 +37,7 @@ class LiveScreen(SessionScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "stop", "stop", key_display="Esc"),
+        Binding("escape", "home", "back", key_display="Esc"),
         Binding("f2", "app.samples", "samples", key_display="F2"),
         Binding("f5", "receipts", "receipts", key_display="F5"),
     ]
@@ -148,7 +149,9 @@ class LiveScreen(SessionScreen):
         """Keys that do nothing now are not offered."""
         if action == "stop":
             busy = self._session is not None and self._session.busy
-            return busy or not self.composer.box.has_focus
+            return busy and self.composer.box.has_focus
+        if action == "home":
+            return not self.composer.box.has_focus
         if action == "receipts":
             return bool(self.state.supplements)
         return True
@@ -233,11 +236,13 @@ class LiveScreen(SessionScreen):
             self.conversation.scroll_page_down(animate=False)
 
     def action_stop(self) -> None:
-        """Esc: stop the agent; elsewhere, back to the box."""
-        if not self.composer.box.has_focus:
-            self.home()
-        elif self._session is not None and self._session.busy:
+        """Esc in the box: stop the agent."""
+        if self._session is not None and self._session.busy:
             self.attempt(self._stop(self._session), "stop")
+
+    def action_home(self) -> None:
+        """Esc elsewhere: back to the box."""
+        self.home()
 
     async def _stop(self, session: LiveSession) -> None:
         texts = await session.cancel(by_key=True)
