@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import os
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,6 +23,7 @@ from gh_tui.errors import EmbeddingError, GhError, ProviderError, RecordingError
 from gh_tui.events import types as ev
 from gh_tui.events.bus import EventBus
 from gh_tui.events.codec import plain
+from gh_tui.events.envelope import Envelope
 from gh_tui.events.state import SessionState
 from gh_tui.events.values import Outcome
 from gh_tui.journal.disk import Disk
@@ -122,6 +123,11 @@ class Session:
     def busy(self) -> bool:
         """Whether a task runs or is about to."""
         return self._agent is not None and self._agent.engine.busy
+
+    @property
+    def past(self) -> Sequence[Envelope]:
+        """What a resumed session had recorded before; empty for a new one."""
+        return () if self._restored is None else self._restored.past
 
     async def start(self, progress: Progress | None = None) -> None:
         """Choose the provider, announce the session, and load models in the background.

@@ -43,6 +43,8 @@ class Restored:
     last_request: int = 0
     last_time: datetime | None = None
     bad_lines: int = 0
+    past: list[Envelope] = field(default_factory=list)
+    """Every readable record, in order."""
 
     @property
     def session(self) -> str:
@@ -52,6 +54,7 @@ class Restored:
     def take(self, envelope: Envelope) -> None:
         """Take in one record."""
         self.state.apply(envelope)
+        self.past.append(envelope)
         time = _moment(envelope.time)
         self.last_time = time or self.last_time
         match envelope.event:

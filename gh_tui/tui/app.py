@@ -205,7 +205,14 @@ class GlidingHorseApp(QuietCrash, App[int]):
             self.theme = names[(index + 1) % len(names)]
 
 
-def run_app(settings: Settings, paths: Paths, workspace: Path, task: str | None) -> int:
+def run_app(
+    settings: Settings,
+    paths: Paths,
+    workspace: Path,
+    task: str | None,
+    *,
+    resume: Path | None = None,
+) -> int:
     """Open the app on a live session; returns the exit status.
 
     Args:
@@ -213,11 +220,14 @@ def run_app(settings: Settings, paths: Paths, workspace: Path, task: str | None)
         paths: where recordings and the user's themes are.
         workspace: the folder that tools are confined to.
         task: submitted as if it had been typed.
+        resume: the recording of a session to go on with.
     """
 
     async def open_session() -> LiveSession:
         runtime = await asyncio.to_thread(importlib.import_module, "gh_tui.runtime")
-        session: LiveSession = runtime.Session(settings, paths, workspace, interactive=True)
+        session: LiveSession = runtime.Session(
+            settings, paths, workspace, interactive=True, resume=resume
+        )
         return session
 
     app = GlidingHorseApp(

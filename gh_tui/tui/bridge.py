@@ -38,12 +38,20 @@ class Sink(Protocol):
 class Bridge:
     """Folds a bus into one `SessionState` and tells a sink, at a pace a screen can follow."""
 
-    def __init__(self, bus: EventBus, sink: Sink, on_error: Callable[[Exception], None]) -> None:
+    def __init__(
+        self,
+        bus: EventBus,
+        sink: Sink,
+        on_error: Callable[[Exception], None],
+        past: Iterable[Envelope] = (),
+    ) -> None:
+        """`past` is what came before the bus could be heard: it is delivered first."""
         self.state = SessionState()
         self._sink = sink
         self._on_error = on_error
-        self._waiting: deque[Envelope] = deque()
+        self._waiting: deque[Envelope] = deque(past)
         self._changed = asyncio.Event()
+        self._changed.set()
         self._remove = bus.subscribe(self._collect)
 
     def close(self) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from gh_tui.events.bus import EventBus
+from gh_tui.events.envelope import Envelope
 
 
 class LiveSession(Protocol):
@@ -19,6 +20,11 @@ class LiveSession(Protocol):
     @property
     def bus(self) -> EventBus:
         """Where its events appear."""
+        ...
+
+    @property
+    def past(self) -> Sequence[Envelope]:
+        """What a session that is gone on with had recorded before."""
         ...
 
     @property

@@ -10,6 +10,7 @@ from gh_tui.clock import ManualClock
 from gh_tui.errors import GhError, UsageError
 from gh_tui.events import types as ev
 from gh_tui.events.bus import EventBus
+from gh_tui.events.envelope import Envelope
 from gh_tui.events.values import ManifestEntry, Role, Task, ToolCall
 from gh_tui.tui.app import GlidingHorseApp
 
@@ -23,6 +24,7 @@ class ScriptedSession:
     def __init__(self) -> None:
         self.id = "s1"
         self.bus = EventBus("s1", ManualClock())
+        self.past: list[Envelope] = []
         self.busy = False
         self.submitted: list[str] = []
         self.queued: list[str] = []

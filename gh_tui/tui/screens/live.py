@@ -10,6 +10,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
+from gh_tui.clock import SystemClock, timestamp
 from gh_tui.errors import GhError, ProviderUnavailable
 from gh_tui.events import types as ev
 from gh_tui.events.envelope import Envelope
@@ -28,6 +29,9 @@ from gh_tui.tui.widgets.start import StartPanel
 
 OWN_COMMANDS = {"/help": "app.help", "/exit": "app.quit"}
 """Commands of the screen, not of the session."""
+
+AGE_SECONDS = 10.0
+"""How often the ages in the timeline are drawn anew."""
 
 OpenSession = Callable[[], Awaitable[LiveSession]]
 
@@ -56,6 +60,7 @@ class LiveScreen(SessionScreen):
         self._ready = False
         self._waiting_approvals: list[str] = []
         self._asking: ApprovalScreen | None = None
+        self._clock = SystemClock()
 
     def conversation_head(self) -> list[Widget]:
         """How the start goes."""
@@ -70,7 +75,11 @@ class LiveScreen(SessionScreen):
         self.composer.box.focus()
         if self._first_task:
             self.composer.box.put(typed(self._first_task))
+        self.set_interval(AGE_SECONDS, self._age)
         self.call_after_refresh(self._begin)
+
+    def _age(self) -> None:
+        self.timeline.tick(timestamp(self._clock.now()))
 
     def _begin(self) -> None:
         self.attempt(self._start(), "session")
@@ -80,7 +89,7 @@ class LiveScreen(SessionScreen):
     async def _start(self) -> None:
         try:
             session = await self._open()
-            self.connect(session.bus)
+            self.connect(session.bus, session.past)
             await session.start(self.start.progress)
         except ProviderUnavailable as error:
             self.start.progress("no model can be reached yet")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterable
 from typing import ClassVar
 from urllib.parse import urlsplit
 
@@ -79,9 +79,9 @@ class SessionScreen(Screen[None]):
         """The fold of what has been shown."""
         return self.bridge.state if self.bridge is not None else self._idle_state
 
-    def connect(self, bus: EventBus) -> None:
-        """Show the events of a bus from now on."""
-        self.bridge = Bridge(bus, self.dispatch, self.show_error)
+    def connect(self, bus: EventBus, past: Iterable[Envelope] = ()) -> None:
+        """Show the events of a bus from now on, after those of the past."""
+        self.bridge = Bridge(bus, self.dispatch, self.show_error, past)
         self.run_worker(self.bridge.run(), group="bridge", exit_on_error=False)
 
     async def settled(self, state: SessionState) -> None:
