@@ -97,7 +97,7 @@ class Columns:
     tokens: Floats
     """Tokens that the turn's unit (itself, or its exchange) takes, not negative."""
     most_tokens: float
-    """The largest number of tokens of a unit in this pass."""
+    """What counts as a large unit: the largest in this pass, or a quarter of the budget."""
 
     def with_tokens(self, tokens: Floats) -> Columns:
         """The same turns at another length, measured by the same scale."""

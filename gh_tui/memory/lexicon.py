@@ -14,16 +14,19 @@ from numpy.typing import NDArray
 from gh_tui.memory.bm25 import Bm25
 from gh_tui.memory.columns import Column
 from gh_tui.memory.terms import SCANNED, query_words, words_of
+from gh_tui.memory.tokens import count
 
 _NAME: Final = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+|\b[A-Z]{2,}\b|\b\w+[_/]\w+\b")
 _FIGURE: Final = re.compile(r"\d+|[一二三四五六七八九十百千万]+(?=[个年月日点天次元块])")
 _GREETING: Final = re.compile(
-    r"\W*(?:hi|hello|hey|thanks?(?: you)?|bye|good (?:morning|night|evening)|great|nice|wow|cool|"
-    r"ok(?:ay)?|sure|yes|halo|hai|terima kasih|makasih|selamat \w+|sampai jumpa|ya|baik|"
-    r"你好|您好|谢谢|多谢|再见|好的|嗯|哈哈|早上好|晚安)(?![^\W\d_])",
+    r"\W*(?:(?:hi|hello|hey|thanks?(?: you)?|bye|good (?:morning|night|evening)|great|nice|wow|cool|"
+    r"ok(?:ay)?|sure|yes|halo|hai|terima kasih|makasih|selamat \w+|sampai jumpa|ya|baik)"
+    r"(?![^\W\d_])|你好|您好|谢谢|多谢|再见|好的|嗯|哈哈|早上好|晚安)",
     re.IGNORECASE,
 )
 _QUESTION: Final = re.compile(r"[?？]\s*$")
+_LITTLE: Final = 20
+"""Tokens up to which a text that begins with a greeting is little else."""
 _RENEWAL: Final = 1.1
 
 
@@ -31,7 +34,8 @@ def emphasis(text: str, *, answers: bool) -> float:
     """How much more (or less) a turn tells than the rarity of its words says, in [0.3, 3].
 
     Raised by names, numbers and dates and by being the answer to a question; lowered for
-    greetings, acknowledgements and questions.
+    questions, and for short greetings and acknowledgements: what a longer text opens with says
+    nothing about the rest.
 
     Args:
         text: the turn's text.
@@ -45,7 +49,7 @@ def emphasis(text: str, *, answers: bool) -> float:
         value *= 1.3
     if _QUESTION.search(body):
         value *= 0.6
-    if _GREETING.match(body):
+    if _GREETING.match(body) and count(body) <= _LITTLE:
         value *= 0.7
     return max(0.3, min(3.0, value))
 

@@ -7,14 +7,14 @@ what-if comes to the same decisions. Ties go to the lower IRI number.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from gh_tui.memory.eviction import Columns, EvictionConfig, Floats, Policy, policy_named
 from gh_tui.memory.hybrid import hybrid, to_unit
 from gh_tui.memory.steps import Units
-from gh_tui.memory.table import ARCHIVED, FULL, MASKED, Ints, Levels, TurnTable
+from gh_tui.memory.table import ARCHIVED, FULL, MASKED, Flags, Ints, Levels, TurnTable
 from gh_tui.memory.tokens import scale_all
 
 if TYPE_CHECKING:
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from gh_tui.events.values import Phase, Trigger
     from gh_tui.memory.lexicon import Lexicon
     from gh_tui.memory.vectors import VectorStore
+
+
+_LARGE: Final = 0.25
+"""Share of the budget that counts as a large unit, so that among small ones size says little."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,9 +143,12 @@ class PassPlanner:
             self._mask()
             self._topic(proposed_rows)
             self._threshold()
+            # A line in place of a result costs less memory than an exchange that goes.
+            self._mask_until(self._excess()[0], ~self._fixed_unit)
         self._fuse()
         if self._policy.stages:
-            self._mask_until_it_fits()
+            # Results of the newest exchange too, if the request would not fit otherwise.
+            self._mask_until(self._tokens - self._request.budget, ~self._fixed)
         first = min((change.row for change in self._changes), default=len(costs))
         return PassPlan(
             policy=self._policy.name,
@@ -238,14 +245,14 @@ class PassPlanner:
     def _columns(self, rows: Ints, units: Units) -> Columns:
         table = self._table
         per_token = self._evidence.lexicon.information()[rows] / np.maximum(table.full[rows], 1)
-        typical = float(per_token.mean()) or 1.0
+        squared = np.square(per_token / (float(per_token.mean()) or 1.0))
         return Columns(
             age=np.maximum(self._request.now - table.last_access[rows], 0.0),
             relevance=table.relevance[rows],
             query=self._query(rows),
-            info=per_token / (per_token + typical),
+            info=squared / (squared + 1.0),
             tokens=units.tokens[rows].astype(np.float64),
-            most_tokens=float(units.tokens[rows].max()),
+            most_tokens=max(float(units.tokens[rows].max()), _LARGE * self._request.budget),
         )
 
     def _query(self, rows: Ints) -> Floats:
@@ -267,14 +274,13 @@ class PassPlanner:
             return np.clip(cosines, 0.0, 1.0)
         return evidence.calibrate(cosines)
 
-    def _mask_until_it_fits(self) -> None:
-        """Mask results of the newest exchange too, if the request would not fit otherwise."""
+    def _mask_until(self, excess: int, allowed: Flags) -> None:
+        """Mask further results, the oldest first, until `excess` tokens are freed."""
         table = self._table
-        excess = self._tokens - self._request.budget
         if excess <= 0:
             return
         rows = np.flatnonzero(
-            table.tool & (self._level == FULL) & ~self._fixed & (table.line < table.full)
+            table.tool & (self._level == FULL) & allowed & (table.line < table.full)
         )
         freed = np.cumsum(scale_all(table.full[rows] - table.line[rows], self._request.factor))
         rows = rows[: int(np.searchsorted(freed, excess)) + 1]

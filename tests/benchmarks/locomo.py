@@ -167,13 +167,13 @@ class PlainBm25:
     """The baseline: lower-case words, k1 = 1.5, b = 0.75."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self._turns = [Counter(_plain_words(text)) for text in texts]
+        self._turns = [Counter(plain_words(text)) for text in texts]
         self._having = Counter(word for turn in self._turns for word in turn)
         self._mean = sum(turn.total() for turn in self._turns) / len(texts)
 
     def order(self, query: str) -> list[int]:
         scores = np.zeros(len(self._turns))
-        for word in set(_plain_words(query)):
+        for word in set(plain_words(query)):
             having = self._having[word]
             rarity = math.log(1 + (len(self._turns) - having + 0.5) / (having + 0.5))
             for place, turn in enumerate(self._turns):
@@ -183,7 +183,8 @@ class PlainBm25:
         return _descending(scores)
 
 
-def _plain_words(text: str) -> list[str]:
+def plain_words(text: str) -> list[str]:
+    """Lower-case words, for baselines."""
     return re.findall(r"\w+", text.lower())
 
 
