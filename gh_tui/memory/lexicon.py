@@ -19,8 +19,8 @@ from gh_tui.memory.tokens import count
 _NAME: Final = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+|\b[A-Z]{2,}\b|\b\w+[_/]\w+\b")
 _FIGURE: Final = re.compile(r"\d+|[一二三四五六七八九十百千万]+(?=[个年月日点天次元块])")
 _GREETING: Final = re.compile(
-    r"\W*(?:(?:hi|hello|hey|thanks?(?: you)?|bye|good (?:morning|night|evening)|great|nice|wow|cool|"
-    r"ok(?:ay)?|sure|yes|halo|hai|terima kasih|makasih|selamat \w+|sampai jumpa|ya|baik)"
+    r"\W*(?:(?:hi|hello|hey|thanks?(?: you)?|bye|good (?:morning|night|evening)|great|nice|wow|"
+    r"cool|ok(?:ay)?|sure|yes|halo|hai|terima kasih|makasih|selamat \w+|sampai jumpa|ya|baik)"
     r"(?![^\W\d_])|你好|您好|谢谢|多谢|再见|好的|嗯|哈哈|早上好|晚安)",
     re.IGNORECASE,
 )

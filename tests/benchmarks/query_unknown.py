@@ -142,8 +142,7 @@ def information(texts: Sequence[str], tokens: Sequence[int]) -> Keys:
 
     def keys(newest: int) -> Floats:
         lexicon.add(texts[newest])
-        told: Floats = lexicon.information() / sizes[: newest + 1]
-        return told
+        return np.asarray(lexicon.information() / sizes[: newest + 1], np.float64)
 
     return keys
 
