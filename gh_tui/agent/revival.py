@@ -99,6 +99,8 @@ async def _close_open_ends(parts: Parts, restored: Restored) -> None:
         await parts.bus.publish(
             ev.TaskFinished(outcome="failed", text="the program ended while the agent worked")
         )
+    elif state.paused:  # a pause does not outlive the program
+        await parts.bus.publish(ev.AgentResumed(by="restart"))
     if state.pending or state.queued:
         count = len(state.pending) + len(state.queued)
         await parts.bus.publish(

@@ -24,6 +24,8 @@ from gh_tui.runtime import Mind, Session
 PATIENCE = 30.0
 """Seconds for a run that should take a fraction of one."""
 _QUIET = 0.004
+_PAUSE = 0.1
+"""Seconds after which somebody ends a pause."""
 _TRIES = 6
 _RESUMED = 0.3
 """Share of the crashes after which the user asks for what waited, before saying anything else."""
@@ -97,8 +99,13 @@ class Run:
     async def _rest(self) -> None:
         while self._acting:
             await asyncio.wait(set(self._acting))
+        session = self._life.session
         with contextlib.suppress(GhError):
-            await self._life.session.wait_idle()
+            while True:
+                with contextlib.suppress(TimeoutError):
+                    return await asyncio.wait_for(session.wait_idle(), _PAUSE)
+                if session.state.paused:  # by an input that was a phrase of control
+                    await session.command("/resume")
 
     async def _revive(self) -> None:
         for task in self._acting:

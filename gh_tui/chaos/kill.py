@@ -83,6 +83,8 @@ class KillRun:
             if self._life.ended:
                 self._stage.faults.append(f"the program ended: {self._life.complaint}")
                 return
+            if self._state.paused and self._life.seconds_quiet > _QUIET:
+                await self._say("user_input", "/resume")
             await asyncio.sleep(_STEP)
         if self._killed:
             await self._revive()

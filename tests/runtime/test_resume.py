@@ -155,3 +155,16 @@ async def test_resume_after_a_cut_reply_asks_for_the_rest(tmp_path: Path, mind: 
         await again.session.wait_idle()
         assert again.outcome == "done"
         assert again.texts()[:2] == ["Describe this folder", "names only"]
+
+
+async def test_a_pause_does_not_outlive_the_program(tmp_path: Path, mind: Mind) -> None:
+    async with live([{"text": "Ok."}], tmp_path, mind) as run:
+        await run.session.submit("Describe this folder")
+        await run.session.wait_idle()
+        await run.session.submit("/pause")
+        recording = crash(run, tmp_path)
+    async with live([{"text": "Ok."}], tmp_path, mind, resume=recording) as again:
+        assert not again.session.state.paused
+        await again.session.submit("Go on")
+        await again.session.wait_idle()
+        assert again.outcome == "done"

@@ -190,6 +190,7 @@ async def test_s10_the_acknowledgement_holds_when_the_agent_ends_at_the_next_rou
         await run.session.supplement("and the sizes")
         await run.session.wait_idle()
         assert [e.cycle for e in run.events(ev.SupplementInjected)] == [3]
+        assert len(run.events(ev.TaskFinished)) == 1, "one more cycle of the same task"
         assert_delivered(run, ["and the sizes"])
 
 
