@@ -21,7 +21,7 @@ from gh_tui.settings.model import Settings
 from gh_tui.settings.paths import Paths
 from gh_tui.text import visible
 from gh_tui.tui import theme_files
-from gh_tui.tui.crash import QuietCrash
+from gh_tui.tui.crash import QuietCrash, end_if_the_terminal_is_gone
 from gh_tui.tui.ports import LiveSession, Recording
 from gh_tui.tui.screens.help import HelpScreen
 from gh_tui.tui.screens.live import LiveScreen, OpenSession
@@ -145,13 +145,15 @@ class GlidingHorseApp(QuietCrash, App[int]):
         if self._leaving:
             return
         self._leaving = True
+        words = None
         try:
             if self._live is not None:
                 await self._live.close_session()
         except GhError as error:
-            self.exit(return_code=code or 1, message=visible(str(error)))
-        else:
-            self.exit(return_code=code)
+            code, words = code or 1, visible(str(error))
+        if not self.is_headless:
+            end_if_the_terminal_is_gone(code)
+        self.exit(return_code=code, message=words)
 
     async def action_ask_quit(self) -> None:
         """Ctrl+C without a selection: the second one within a short time quits."""

@@ -1,4 +1,4 @@
-"""The one adapter to a private part of Textual: what a crash prints.
+"""The one adapter to private parts of Textual: what a crash prints, and how a hang-up ends.
 
 Textual prints the traceback with all local variables, which may hold keys and foreign text. A
 person gets one line instead; the trace goes to a file only when asked for by `GH_TUI_TRACE`.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import termios
 import traceback
 from pathlib import Path
 
@@ -30,6 +31,17 @@ class QuietCrash(App[int]):
                 f"gh-tui sessions lists it.{where}"
             )
         )
+
+
+def end_if_the_terminal_is_gone(status: int) -> None:
+    """End the process at once when its terminal no longer exists.
+
+    Textual's threads would wait for that terminal for ever, and the interpreter for them.
+    """
+    try:
+        termios.tcgetattr(sys.__stdin__ or 0)
+    except (OSError, termios.error):
+        os._exit(status)
 
 
 def _write_trace(error: BaseException | None) -> str:

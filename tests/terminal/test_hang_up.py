@@ -1,0 +1,70 @@
+"""A real terminal that goes away: the program ends, and what was typed is on disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+SCRIPT = {"replies": [{"text": "one two three four five six", "chunk_delay": 1.0}]}
+
+
+def spawn(home: Path) -> tuple[int, int]:
+    """The app on a pty of its own: process and terminal."""
+    script = home / "script.json"
+    script.write_text(json.dumps(SCRIPT))
+    words = ["-m", "gh_tui.cli", "--provider", "scripted", "--script", str(script), "Count"]
+    process, terminal = pty.fork()
+    if process == 0:
+        os.environ |= {"GH_TUI_HOME": str(home), "TERM": "xterm-256color"}
+        os.execv(sys.executable, [sys.executable, *words])
+    return process, terminal
+
+
+def read_until(terminal: int, home: Path, wanted: bytes, seconds: float = 60.0) -> None:
+    """Keep the terminal flowing until the recording holds `wanted`."""
+    end = time.monotonic() + seconds
+    os.set_blocking(terminal, False)
+    while time.monotonic() < end:
+        try:
+            os.read(terminal, 1 << 16)
+        except BlockingIOError:
+            time.sleep(0.05)
+        recordings = list((home / "sessions").glob("*.jsonl"))
+        if recordings and wanted in recordings[0].read_bytes():
+            return
+    raise AssertionError(f"{wanted!r} was never recorded")
+
+
+def ended(process: int, seconds: float = 20.0) -> int:
+    """The exit status, or the test fails."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        done, status = os.waitpid(process, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.05)
+    os.kill(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+    raise AssertionError("the program outlived its terminal")
+
+
+@pytest.mark.parametrize("way", ["close", "hang up"])
+def test_a_terminal_that_goes_away_ends_the_program_and_loses_nothing(
+    way: str, tmp_path: Path
+) -> None:
+    process, terminal = spawn(tmp_path)
+    read_until(terminal, tmp_path, b'"ReplyProgress"')
+    if way == "hang up":
+        os.kill(process, signal.SIGHUP)
+    os.close(terminal)
+    assert ended(process) in (129, -signal.SIGHUP)
+    recording = next((tmp_path / "sessions").glob("*.jsonl")).read_bytes()
+    assert b'"ReplyFinished"' in recording
+    assert b"one" in recording.rpartition(b'"ReplyFinished"')[2]
