@@ -130,7 +130,8 @@ def running_idf(texts: Sequence[str], tokens: Sequence[int]) -> Keys:
         turns, end = newest + 1, ends[newest]
         having = np.bincount(flat[:end], minlength=len(ids))
         rarity = np.log(turns / np.maximum(having, 1))
-        return np.bincount(rows[:end], rarity[flat[:end]], turns) / sizes[:turns]
+        sums: Floats = np.bincount(rows[:end], rarity[flat[:end]], turns)
+        return sums / sizes[:turns]
 
     return keys
 
@@ -142,7 +143,7 @@ def information(texts: Sequence[str], tokens: Sequence[int]) -> Keys:
 
     def keys(newest: int) -> Floats:
         lexicon.add(texts[newest])
-        return np.asarray(lexicon.information() / sizes[: newest + 1], np.float64)
+        return lexicon.information().astype(np.float64) / sizes[: newest + 1]
 
     return keys
 
