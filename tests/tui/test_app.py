@@ -12,6 +12,7 @@ import pytest
 
 from gh_tui.errors import ProviderUnavailable, RecordingError
 from gh_tui.events import types as ev
+from gh_tui.events.envelope import Envelope
 from gh_tui.tui.app import GlidingHorseApp
 from gh_tui.tui.screens.help import HelpScreen
 from gh_tui.tui.screens.setup import SetupScreen
@@ -242,3 +243,21 @@ def test_every_style_file_is_in_the_package() -> None:
 
     folder = Path(app.__file__).parent
     assert all((folder / style).is_file() for style in app.STYLES)
+
+
+async def test_what_a_resumed_session_had_recorded_is_shown_and_not_acted_on() -> None:
+    session = ScriptedSession()
+    past: list[ev.Event] = [
+        ev.TurnAdded(
+            iri="iri://session/s1/turn/1", role="user", text="old words", summary="", tokens=1
+        ),
+        ev.ToolRequested(call="c", name="write_file", arguments={}, needs_approval=True),
+        ev.SessionEnded(outcome="done", text=""),
+    ]
+    session.past = [Envelope(n, "2026-01-01T00:00:00Z", "s1", e) for n, e in enumerate(past, 1)]
+    app = app_with(session)
+    async with running(app, (100, 30)) as pilot:
+        await until(pilot, lambda: "old words" in screen_text(app))
+        await pilot.pause(0.3)
+        assert app.is_running
+        assert live(app) is app.screen

@@ -60,6 +60,7 @@ class LiveScreen(SessionScreen):
         self._ready = False
         self._waiting_approvals: list[str] = []
         self._asking: ApprovalScreen | None = None
+        self._past_seq = 0
         self._clock = SystemClock()
 
     def conversation_head(self) -> list[Widget]:
@@ -89,6 +90,7 @@ class LiveScreen(SessionScreen):
     async def _start(self) -> None:
         try:
             session = await self._open()
+            self._past_seq = max((e.seq or 0 for e in session.past), default=0)
             self.connect(session.bus, session.past)
             await session.start(self.start.progress)
         except ProviderUnavailable as error:
@@ -127,7 +129,9 @@ class LiveScreen(SessionScreen):
     # Events
 
     def heard(self, state: SessionState, envelope: Envelope) -> None:
-        """What only a live session answers to."""
+        """What only a live session answers to; what a resumed one had recorded is history."""
+        if envelope.seq is not None and envelope.seq <= self._past_seq:
+            return
         match envelope.event:
             case ev.SessionStarted() as event:
                 self.start.chosen(event)
