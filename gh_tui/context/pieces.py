@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from gh_tui.events.values import ManifestEntry
-from gh_tui.memory.table import FULL, LEVELS, SUMMARY
+from gh_tui.memory.table import ARCHIVED, FULL, LEVELS, SUMMARY
 from gh_tui.memory.tokens import count_message, scale
 from gh_tui.providers.base import Message
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gh_tui.events.values import Part
+    from gh_tui.events.values import Part, ToolCall
     from gh_tui.memory.l1 import L1Session
+    from gh_tui.memory.table import TurnTable
     from gh_tui.memory.turn import L1Turn
+
+Piece = tuple[Message, ManifestEntry]
+Unit = tuple[Piece, ...]
+"""The messages of a turn, or of an exchange, with their manifest entries."""
+Looks = dict[int, tuple[int, int]]
+"""By row: the index of its fidelity in `LEVELS`, and its corrected tokens."""
 
 NO_RESULT: Final = "[no result: the call was cut short]"
 
@@ -27,33 +33,31 @@ NO_RESULT: Final = "[no result: the call was cut short]"
 class Pieces:
     """Messages with their manifest entries and corrected tokens, in step."""
 
-    messages: list[Message]
-    manifest: list[ManifestEntry]
-    costs: list[int]
+    messages: list[Message] = field(default_factory=list)
+    manifest: list[ManifestEntry] = field(default_factory=list)
+    costs: list[int] = field(default_factory=list)
 
-    def add(self, message: Message, entry: ManifestEntry) -> None:
-        """Put one at the end."""
-        self.messages.append(message)
-        self.manifest.append(entry)
-        self.costs.append(entry.tokens)
-
-    def cut(self, size: int) -> None:
-        """Keep the first `size`."""
-        del self.messages[size:], self.manifest[size:], self.costs[size:]
+    def extend(self, unit: Unit) -> None:
+        """Put the messages of a unit at the end."""
+        for message, entry in unit:
+            self.messages.append(message)
+            self.manifest.append(entry)
+            self.costs.append(entry.tokens)
 
 
 class PieceCache:
-    """The pieces of one session; what comes out does not depend on earlier calls."""
+    """The pieces of one session; what comes out does not depend on earlier calls.
+
+    Only units that look different from the last time are made anew.
+    """
 
     def __init__(self) -> None:
-        self._pieces = Pieces([], [], [])
-        self._heads: list[int] = []
-        self._starts: list[int] = []
-        """For each head that is shown, where its pieces begin."""
-        self._level: NDArray[np.int8] = np.zeros(0, np.int8)
-        self._revision: NDArray[np.int64] = np.zeros(0, np.int64)
         self._factor = 1.0
         self._task: int | None = None
+        self._units: dict[int, Unit] = {}
+        self._pieces = Pieces()
+        self._level: NDArray[np.int8] = np.zeros(0, np.int8)
+        self._revision: NDArray[np.int64] = np.zeros(0, np.int64)
 
     def update(self, l1: L1Session, factor: float) -> Pieces:
         """The pieces as they are now: the task, then all turns in order.
@@ -61,81 +65,94 @@ class PieceCache:
         The lists are the cache's own: read them only, until the next call.
         """
         task = None if l1.task is None else l1.row(l1.task.iri)
-        first = self._first_changed(l1) if (factor, task) == (self._factor, self._task) else 0
-        if task is not None and first <= task:
-            first = 0
+        known, table = len(self._level), l1.table
+        if (factor, task) != (self._factor, self._task) or known > len(table):
+            self._forget()
+            known = 0
         self._factor, self._task = factor, task
-        place = bisect_left(self._heads, first)
-        if place < len(self._starts):
-            self._pieces.cut(self._starts[place])
-        del self._heads[place:], self._starts[place:]
-        if not first:
-            self._pieces.cut(0)
-            if task is not None:
-                self._pieces.add(*_piece(l1, task, factor, "task"))
-        table = l1.table
-        shown = table.is_head & (table.messages(table.level) > 0)
-        for row in (np.flatnonzero(shown[first:]) + first).tolist():
-            if row != task:
-                self._heads.append(row)
-                self._starts.append(len(self._pieces.messages))
-                self._add_unit(l1, row)
+        heads = self._changed(table)
+        if not heads.size:
+            return self._pieces
+        fresh = self._make(l1, heads)
         self._level, self._revision = table.level.copy(), table.revision.copy()
+        if known and heads[0] >= known:
+            for unit in fresh:
+                self._pieces.extend(unit)
+        else:
+            self._join()
         return self._pieces
 
-    def _first_changed(self, l1: L1Session) -> int:
-        """The first head whose unit looks different from what is kept."""
-        table, known = l1.table, len(self._level)
-        if known > len(table):
-            return 0
+    def _forget(self) -> None:
+        self._units, self._pieces = {}, Pieces()
+        self._level, self._revision = self._level[:0], self._revision[:0]
+
+    def _changed(self, table: TurnTable) -> NDArray[np.int64]:
+        """Heads of the units that look different from what is kept, in order."""
+        known = len(self._level)
         same = (table.level[:known] == self._level) & (table.revision[:known] == self._revision)
-        changed = np.concatenate([np.flatnonzero(~same), np.arange(known, len(table))])
-        return int(table.head[changed].min()) if changed.size else known
+        marked = np.zeros(len(table), np.bool_)
+        marked[table.head[:known][~same]] = True
+        marked[table.head[known:]] = True
+        return np.flatnonzero(marked)
 
-    def _add_unit(self, l1: L1Session, row: int) -> None:
+    def _make(self, l1: L1Session, heads: NDArray[np.int64]) -> list[Unit]:
+        """Make the units of these heads; gives those that are shown."""
+        table, made = l1.table, []
+        marked = np.zeros(len(table), np.bool_)
+        marked[heads] = True
+        rows = np.flatnonzero(marked[table.head])
+        level = table.level[rows]
+        costs = table.costs_of(rows, level, self._factor)
+        looks = dict(
+            zip(rows.tolist(), zip(level.tolist(), costs.tolist(), strict=True), strict=True)
+        )
+        for row in heads.tolist():
+            if looks[row][0] == ARCHIVED:
+                self._units.pop(row, None)
+            else:
+                unit = self._units[row] = self._unit(l1, row, looks)
+                made.append(unit)
+        return made
+
+    def _join(self) -> None:
+        """Put all units together again, the task first."""
+        units = [self._units[row] for row in sorted(self._units) if row != self._task]
+        if self._task in self._units:
+            units.insert(0, self._units[self._task])
+        self._pieces = Pieces()
+        for unit in units:
+            self._pieces.extend(unit)
+
+    def _unit(self, l1: L1Session, row: int, looks: Looks) -> Unit:
         """A turn and, after a message with calls, one result for each call in any case."""
-        message, entry = _piece(l1, row, self._factor, "turn")
-        self._pieces.add(message, entry)
-        if not message.calls:
-            return
-        answered: set[str | None] = set()
-        for member in l1.members(row):
-            result, result_entry = _piece(l1, member, self._factor, "turn")
-            answered.add(result.call_id)
-            self._pieces.add(result, result_entry)
-        for call in message.calls:
-            if call.id not in answered:
-                tokens = scale(count_message(NO_RESULT), self._factor)
-                self._pieces.add(
-                    Message(role="tool", text=NO_RESULT, call_id=call.id, name=call.name),
-                    ManifestEntry(
-                        iri=None, part="turn", role="tool", fidelity="full", tokens=tokens
-                    ),
-                )
+        turns = l1.turns
+        level, tokens = looks[row]
+        part: Part = "task" if row == self._task else "turn"
+        head = _piece(turns[row], l1.shown(row), level, tokens, part)
+        calls = head[0].calls
+        if not calls:
+            return (head,)
+        results = [
+            _piece(turns[member], l1.shown(member), *looks[member], "turn")
+            for member in l1.members(row)
+        ]
+        answered = {message.call_id for message, _ in results}
+        missing = [call for call in calls if call.id not in answered]
+        return (head, *results, *(_no_result(call, self._factor) for call in missing))
 
 
-def _piece(l1: L1Session, row: int, factor: float, part: Part) -> tuple[Message, ManifestEntry]:
-    turn, table = l1.turns[row], l1.table
-    level = int(table.level[row])
-    entry = ManifestEntry(
-        iri=turn.iri,
-        part=part,
-        role=turn.role,
-        fidelity=LEVELS[level],
-        tokens=table.cost(row, level, factor),
+def _no_result(call: ToolCall, factor: float) -> Piece:
+    tokens = scale(count_message(NO_RESULT), factor)
+    return (
+        Message(role="tool", text=NO_RESULT, call_id=call.id, name=call.name),
+        ManifestEntry(iri=None, part="turn", role="tool", fidelity="full", tokens=tokens),
     )
-    return _message(turn, l1.shown(row), level), entry
 
 
-def _message(turn: L1Turn, text: str, level: int) -> Message:
+def _piece(turn: L1Turn, text: str, level: int, tokens: int, part: Part) -> Piece:
+    entry = ManifestEntry(turn.iri, part, turn.role, LEVELS[level], tokens)
     if level == SUMMARY:
-        return Message(role=turn.role, text=text, iri=turn.iri)
-    return Message(
-        role=turn.role,
-        text=text,
-        calls=turn.calls,
-        call_id=turn.call_id,
-        name=turn.name,
-        blocks=turn.provider_blocks if level == FULL else (),
-        iri=turn.iri,
-    )
+        return Message(role=turn.role, text=text, iri=turn.iri), entry
+    blocks = turn.provider_blocks if level == FULL else ()
+    message = Message(turn.role, text, turn.calls, turn.call_id, turn.name, blocks, turn.iri)
+    return message, entry
