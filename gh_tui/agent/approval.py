@@ -24,7 +24,9 @@ class ApprovalDesk:
         """The decision on an expected call and who took it: `user` or `timeout`."""
         future = self._waiting[call]
         try:
-            return await asyncio.wait_for(future, self._timeout), "user"
+            # Not wait_for: that drops a cancellation which comes in the instant of the decision.
+            async with asyncio.timeout(self._timeout):
+                return await future, "user"
         except TimeoutError:
             return "deny", "timeout"
         finally:

@@ -107,7 +107,8 @@ class BatchAgentManager:
             self._changed.clear()
             await self.run_due()
             try:
-                await asyncio.wait_for(self._changed.wait(), self.seconds_until_due())
+                async with asyncio.timeout(self.seconds_until_due()):
+                    await self._changed.wait()
             except TimeoutError:
                 continue
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Coroutine
 from dataclasses import replace
 from typing import TypeVar
@@ -22,12 +23,14 @@ T = TypeVar("T")
 
 
 async def uninterrupted(work: Coroutine[object, object, T]) -> T:
-    """Finish `work` even if the caller is cancelled; then the cancellation goes on."""
+    """Finish `work` however often the caller is cancelled; then the cancellation goes on."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
-        await asyncio.wait([task])
+        while not task.done():
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.wait([task])
         if not task.cancelled():
             task.exception()  # looked at: the cancellation is what counts
         raise

@@ -22,7 +22,7 @@ from gh_tui.events.state import SessionState
 from gh_tui.runtime import Mind, Session
 
 PATIENCE = 30.0
-"""Seconds for a run that should take a fraction of one."""
+"""Seconds without any event after which a run counts as hung; a whole one takes a fraction of 1."""
 _QUIET = 0.004
 _PAUSE = 0.1
 """Seconds after which somebody ends a pause."""
@@ -42,17 +42,18 @@ class Run:
         self._started = 0
         self._crashed = asyncio.Event()
         self._cut = home
+        self._patience = asyncio.timeout(None)
         self._life: Life
 
     async def go(self) -> Verdict:
         """Carry out the plan and judge it."""
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(PATIENCE) as self._patience:
                 await self._live()
                 return self._stage.judge(await self._finish())
         except TimeoutError:
             await self._leave()
-            return Verdict(faults=[f"hung: not done after {PATIENCE:g} s"])
+            return Verdict(faults=[f"hung: nothing happened for {PATIENCE:g} s"])
 
     async def _live(self) -> None:
         await self._begin(None)
@@ -163,6 +164,7 @@ class Run:
     # What happens meanwhile.
 
     def _hear(self, envelope: Envelope) -> None:
+        self._patience.reschedule(asyncio.get_running_loop().time() + PATIENCE)
         event = envelope.event
         if isinstance(event, ev.ToolRequested) and event.needs_approval:
             self._spawn(self._approve(event.call))

@@ -97,6 +97,45 @@ async def test_a_cancel_while_a_result_is_recorded_ends_the_call(
         assert [e.call for e in run.events(ev.ToolFinished)] == ["call_1", "call_2"]
 
 
+async def test_a_second_cancel_does_not_cut_short_what_the_first_must_finish(
+    tmp_path: Path, mind: Mind
+) -> None:
+    async with live([CALLS], tmp_path, mind) as run:
+
+        async def twice() -> None:
+            first = asyncio.create_task(run.session.cancel())
+            for _ in range(20):
+                await asyncio.sleep(0)
+                await asyncio.sleep(0.0005)
+                engine_run = next((t for t in asyncio.all_tasks() if t.get_name() == "run"), None)
+                if engine_run is not None:
+                    engine_run.cancel()
+            await first
+
+        when(run, lambda e: isinstance(e, ev.ToolRequested), twice)
+        await run.session.submit("What is here?")
+        await run.session.wait_idle()
+        events = run.events(ev.TurnAdded, ev.TaskFinished)
+        kinds = [e.role if isinstance(e, ev.TurnAdded) else "end" for e in events]
+        assert kinds == ["user", "assistant", "tool", "tool", "end"]
+
+
+async def test_esc_in_the_instant_of_an_approval_stops_the_agent(
+    tmp_path: Path, mind: Mind
+) -> None:
+    write = {"name": "write_file", "arguments": {"path": "a.txt", "content": "x"}}
+    script: list[dict[str, Any]] = [{"calls": [write]}, {"text": "Ok."}]
+    async with live(script, tmp_path, mind, settings=["tools.approval_seconds=5"]) as run:
+        await run.session.submit("Write a file")
+        asked = await run.until(lambda e: isinstance(e, ev.ToolRequested))
+        await asyncio.sleep(0.05)
+        cancelling = asyncio.create_task(run.session.cancel(by_key=True))
+        await run.session.approve(asked.call, True)
+        await cancelling
+        assert run.outcome == "cancelled"
+        assert len(run.requests()) == 1
+
+
 async def test_a_cancel_at_the_very_end_of_a_reply_ends_it_once(tmp_path: Path, mind: Mind) -> None:
     async with live([{"text": "Four."}, {"text": "Five."}], tmp_path, mind) as run:
         when(run, lambda e: isinstance(e, ev.ReplyFinished), run.session.cancel)
