@@ -98,20 +98,20 @@ class PieceCache:
     def _make(self, l1: L1Session, heads: NDArray[np.int64]) -> list[Unit]:
         """Make the units of these heads; gives those that are shown."""
         table, made = l1.table, []
+        shown = table.level[heads] > ARCHIVED
+        if self._units:
+            for row in heads[~shown].tolist():
+                self._units.pop(row, None)
         marked = np.zeros(len(table), np.bool_)
-        marked[heads] = True
+        marked[heads[shown]] = True
         rows = np.flatnonzero(marked[table.head])
         level = table.level[rows]
         costs = table.costs_of(rows, level, self._factor)
-        looks = dict(
-            zip(rows.tolist(), zip(level.tolist(), costs.tolist(), strict=True), strict=True)
-        )
-        for row in heads.tolist():
-            if looks[row][0] == ARCHIVED:
-                self._units.pop(row, None)
-            else:
-                unit = self._units[row] = self._unit(l1, row, looks)
-                made.append(unit)
+        pairs = zip(level.tolist(), costs.tolist(), strict=True)
+        looks = dict(zip(rows.tolist(), pairs, strict=True))
+        for row in heads[shown].tolist():
+            unit = self._units[row] = self._unit(l1, row, looks)
+            made.append(unit)
         return made
 
     def _join(self) -> None:

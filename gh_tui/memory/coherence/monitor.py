@@ -29,7 +29,7 @@ class CoherenceConfig:
     that wanders. The first is decided by certainty, the second by rank among its own gaps."""
     certainty: float = 0.4
     """Session: how sure it must be to confirm a shift, in [0, 1]."""
-    quiet_inputs: int = 2
+    quiet_inputs: int = 3
     """Session: the first topic has at least so many inputs before another can begin."""
     cooldown_inputs: int = 3
     """Session: the same after a shift."""
