@@ -34,17 +34,19 @@ def full_text(turn: L1Turn, result_limit: int) -> str:
     return f"{head}\n[... {left_out} characters left out; the whole text: {turn.iri} ...]\n{tail}"
 
 
-def masked_line(turn: L1Turn) -> str:
-    """A tool result as one line with its IRI."""
-    return f"[tool result {turn.name or ''}] {turn.summary} · {turn.iri}".replace(" ]", "]")
+def masked_line(turn: L1Turn, names: Sequence[str] = ()) -> str:
+    """A tool result as one line with the names that only it introduced, and its IRI."""
+    about = f"[tool result {turn.name or ''}] {turn.summary}".replace(" ]", "]")
+    return f"{about}{_named(names, about)} · {turn.iri}"
 
 
-def summary_line(turn: L1Turn) -> str:
-    """A turn on its own as `[role] summary · IRI`."""
-    return f"[{turn.role}] {turn.summary} · {turn.iri}"
+def summary_line(turn: L1Turn, names: Sequence[str] = ()) -> str:
+    """A turn on its own as `[role] summary · names · IRI`."""
+    about = f"[{turn.role}] {turn.summary}"
+    return f"{about}{_named(names, about)} · {turn.iri}"
 
 
-def exchange_line(head: L1Turn, results: Sequence[L1Turn]) -> str:
+def exchange_line(head: L1Turn, results: Sequence[L1Turn], names: Sequence[str] = ()) -> str:
     """An assistant message with its calls and results as one line.
 
     A failed attempt keeps its reason: the results' own lines are shortened, not dropped.
@@ -64,7 +66,13 @@ def exchange_line(head: L1Turn, results: Sequence[L1Turn]) -> str:
         parts.append(f"{name} → {summarise(outcome, max(20, share - width(name) - 3))}")
     if len(shown) < len(head.calls):
         parts.append(f"and {len(head.calls) - len(shown)} more calls")
-    return f"[assistant] {'; '.join(parts)} · {head.iri}"
+    about = f"[assistant] {'; '.join(parts)}"
+    return f"{about}{_named(names, about)} · {head.iri}"
+
+
+def _named(names: Sequence[str], about: str) -> str:
+    left_out = [name for name in names if name not in about]
+    return f" · names: {', '.join(left_out)}" if left_out else ""
 
 
 def _call_name(call: ToolCall) -> str:

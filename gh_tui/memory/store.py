@@ -11,6 +11,7 @@ import numpy as np
 from gh_tui.events import types as ev
 from gh_tui.memory import forms
 from gh_tui.memory.lexicon import Lexicon
+from gh_tui.memory.names import NameBook
 from gh_tui.memory.passes import Evidence
 from gh_tui.memory.table import ARCHIVED, FULL, LEVELS, SUMMARY, TurnTable
 from gh_tui.memory.tokens import count_message
@@ -41,6 +42,7 @@ class TurnStore:
         self._turns: list[L1Turn] = []
         self._full: list[str] = []
         self._lines: list[str] = []
+        self._names = NameBook()
         self._row: dict[str, int] = {}
         self._table = TurnTable()
         self._lexicon = Lexicon()
@@ -176,7 +178,8 @@ class TurnStore:
         self._turns.append(replace(turn, embedding=view))
         shown = forms.full_text(turn, self.result_limit)
         full = turn.tokens if shown is turn.text else count_message(shown)
-        line = forms.masked_line(turn) if turn.role == "tool" else forms.summary_line(turn)
+        self._names.add(turn)
+        line = self._line(row, turn)
         self._full.append(shown)
         self._lines.append(line)
         self._table.append(turn, head=head, full=full, line=count_message(line))
@@ -209,10 +212,7 @@ class TurnStore:
         """Replace the one line of a turn; used from the next time that it is shown."""
         row = self._row[iri]
         self._set(row, summary=summary)
-        turn = self._turns[row]
-        self._set_line(
-            row, forms.masked_line(turn) if turn.role == "tool" else forms.summary_line(turn)
-        )
+        self._set_line(row, self._line(row, self._turns[row]))
         self._refresh_line(int(self._table.head[row]))
 
     def note_request(self) -> None:
@@ -317,6 +317,10 @@ class TurnStore:
                     self.touch(iri, turn.created_at)
         self._refresh_line(row)
 
+    def _line(self, row: int, turn: L1Turn) -> str:
+        form = forms.masked_line if turn.role == "tool" else forms.summary_line
+        return form(turn, self._names[row])
+
     def _set_line(self, row: int, line: str) -> None:
         self._lines[row] = line
         self._table.line[row] = count_message(line)
@@ -326,5 +330,7 @@ class TurnStore:
         """Count the exchange's line anew, once its results are in."""
         if head not in self._members or head in self._open.values():
             return
-        results = [self._turns[row] for row in self._members[head]]
-        self._set_line(head, forms.exchange_line(self._turns[head], results))
+        rows = self._members[head]
+        results = [self._turns[row] for row in rows]
+        names = [name for row in (head, *rows) for name in self._names[row]]
+        self._set_line(head, forms.exchange_line(self._turns[head], results, names))

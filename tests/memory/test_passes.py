@@ -124,7 +124,7 @@ def test_large_turns_become_one_line_before_they_go() -> None:
     talk = Talk(EvictionConfig(keep_tool_results=50))
     talk.say("user", "Fix the parser.", is_task=True)
     for _ in range(4):
-        talk.exchange(f"{LONG}\n" * 3, text=LONG)
+        talk.exchange(f"{LONG}\n" * 3, text=LONG * 3)
     talk.say("user", "Go on.")
     events = talk.run(budget=1200)
     lines = [c for c in changes(events) if c.after == "summary"]
@@ -136,6 +136,29 @@ def test_large_turns_become_one_line_before_they_go() -> None:
         )
         assert fidelities == {"summary"}
         assert talk.l1.shown(talk.l1.row(head.iri)).endswith(head.iri)
+
+
+def test_results_are_masked_before_an_exchange_is_touched() -> None:
+    talk = Talk(EvictionConfig(keep_tool_results=50))
+    talk.say("user", "Fix the parser.", is_task=True)
+    for _ in range(4):
+        talk.exchange(f"{LONG}\n" * 3)
+    talk.say("user", "Go on.")
+    done = changes(talk.run(budget=1200))
+    results = [turn.iri for turn in talk.l1.turns if turn.role == "tool"]
+    assert [(c.iri, c.phase, c.after) for c in done] == [
+        (iri, "mask", "masked") for iri in results[: len(done)]
+    ]
+    assert 0 < len(done) < 4
+
+
+def test_no_pressure_masks_what_the_model_has_not_seen() -> None:
+    talk = Talk(EvictionConfig(keep_tool_results=50))
+    talk.say("user", "Fix the parser.", is_task=True)
+    talk.exchange(f"{LONG}\n" * 3)
+    unseen = talk.exchange(*[f"{LONG}\n"] * 4)
+    talk.run(budget=1000)
+    assert {turn.fidelity for turn in talk.l1.exchange(unseen[0].iri)} == {"full"}
 
 
 def test_recent_turns_are_favoured_but_go_if_they_must() -> None:
