@@ -58,6 +58,11 @@ class WorkingMemory:
         """The learned correction of token counts."""
         return self._estimator.factor
 
+    @property
+    def hides_something(self) -> bool:
+        """Whether some turn is not shown in full."""
+        return self._l1.fidelity_counts()["full"] < len(self._l1)
+
     def assemble(self) -> Assembled:
         """The request as it would be sent now.
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import Counter
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 
 from gh_tui.agent.hooks import Hooks, Veto
@@ -23,15 +22,20 @@ from gh_tui.context.assembly import Assembled
 from gh_tui.errors import MemoryFullError, ProviderError, StreamInterrupted
 from gh_tui.events import types as ev
 from gh_tui.events.bus import EventBus
-from gh_tui.events.values import Outcome, ToolCall
-from gh_tui.providers.base import ChatProvider, Completed
+from gh_tui.events.values import Outcome
+from gh_tui.providers.base import ChatProvider, Completed, ToolSpec
 from gh_tui.providers.textcalls import calls_in_text
 
 MAX_SHRINKS = 2
 """Passes that are tried for one request that does not fit."""
 
 MAX_REPEATS = 3
-"""The same call so often in one run, and the next cycle offers no tools: it must answer."""
+"""The same calls so often in a row, and the next cycle offers no tools: the model must answer.
+A model in the schema protocol is a small one and is stopped one repetition earlier."""
+
+
+OF_HIDDEN_TURNS = frozenset({"recall", "search_memory"})
+"""Tools that only help when some turn is not shown in full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,8 @@ class AgentRunner:
         self._limits = limits
         self._cycle = cycle
         self._request = request
-        self._calls: Counter[str] = Counter()
+        self._calls = ""
+        self._repeats = 0
         self._going = asyncio.Event()
         self._going.set()
         self._step: asyncio.Future[str | None] | None = None
@@ -91,10 +96,20 @@ class AgentRunner:
         """Whether it waits, or will wait, between cycles."""
         return not self._going.is_set()
 
-    @property
-    def _stuck(self) -> bool:
-        """The model asks for the same again and again."""
-        return any(times >= MAX_REPEATS for times in self._calls.values())
+    def _offered(self) -> Sequence[ToolSpec]:
+        """The tools of the next request.
+
+        In the schema protocol they are no part of the prompt, so those that can find nothing
+        now are left out: a small model calls what it is offered.
+        """
+        specs = self._toolbox.specs
+        if self._provider.tool_protocol == "native":
+            return () if self._repeats >= MAX_REPEATS else specs
+        if self._repeats >= MAX_REPEATS - 1:
+            return ()
+        if self._memory.hides_something:
+            return specs
+        return [spec for spec in specs if spec.name not in OF_HIDDEN_TURNS]
 
     def pause(self) -> None:
         """Wait before the next cycle."""
@@ -122,7 +137,7 @@ class AgentRunner:
         Raises:
             asyncio.CancelledError: cancelled; what came of a reply is kept as a turn.
         """
-        self._calls.clear()
+        self._calls, self._repeats = "", 0
         for _ in range(self._limits.max_cycles):
             await self._going.wait()
             allowed = await self._hooks.run("CycleStart", self._cycle + 1)
@@ -160,7 +175,9 @@ class AgentRunner:
         reply = await self._cycle_once()
         if not reply.calls:
             return reply.text
-        self._calls.update(_key(call) for call in reply.calls)
+        calls = json.dumps([[call.name, call.arguments] for call in reply.calls], sort_keys=True)
+        self._repeats = self._repeats + 1 if calls == self._calls else 1
+        self._calls = calls
         await self._toolbox.run_all(reply.calls)
         return None
 
@@ -204,7 +221,7 @@ class AgentRunner:
         reader = ReplyReader(self._bus, self._clock, self._request, opened)
         deltas = self._provider.stream(
             assembled.messages,
-            () if self._stuck else self._toolbox.specs,
+            self._offered(),
             max_tokens=self._limits.max_tokens,
             temperature=self._limits.temperature,
         )
@@ -263,7 +280,3 @@ class AgentRunner:
                     "provider.max_tokens.",
                 )
             )
-
-
-def _key(call: ToolCall) -> str:
-    return json.dumps([call.name, call.arguments], sort_keys=True)

@@ -46,11 +46,14 @@ _TOOL: Final = re.compile(r'"tool"\s*:\s*"([^"\\]+)"')
 _FORMS: Final = """\
 Reply with one JSON object, in one of two forms.
 1. To speak to the user, whenever you know the answer (greetings, facts, explanations, code, \
-advice):
+plans, advice):
 {"thought":"I can answer this.","answer":"Use this:\\n```sh\\nls -a\\n```"}
 2. To call a tool, only for files, the clock, arithmetic or earlier messages:
-{"thought":"I need the time.","tool":"now","args":{}}
-Tools:"""
+"""
+_EXAMPLE: Final = (
+    '{"thought":"I need an earlier message.","tool":"search_memory","args":{"query":"birthday"}}'
+)
+_BARE_EXAMPLE: Final = '{"thought":"I need a tool.","tool":"NAME","args":{}}'
 
 
 def reply_schema(tools: Sequence[ToolSpec]) -> dict[str, Any]:
@@ -88,11 +91,13 @@ def describe_tools(tools: Sequence[ToolSpec]) -> str:
     """The part of the system prompt that explains the format and lists the tools, compactly.
 
     The examples are part of the wording: small models copy the short thought (which costs time),
-    the line breaks in the answer, and the form that they have seen.
+    the line breaks in the answer, and the form that they have seen. Optional arguments are left
+    to the schema and to the results that mention them.
     """
-    lines = [_FORMS]
+    searchable = any(tool.name == "search_memory" for tool in tools)
+    lines = [_FORMS + (_EXAMPLE if searchable else _BARE_EXAMPLE), "Tools:"]
     for tool in tools:
-        arguments = ", ".join(tool.parameters.get("properties", {}))
+        arguments = ", ".join(tool.parameters.get("required", ()))
         lines.append(f"- {tool.name}({arguments}): {tool.description}")
     return "\n".join(lines)
 
@@ -312,9 +317,11 @@ class SchemaProvider:
         temperature: float | None = None,
         schema: dict[str, Any] | None = None,
     ) -> AsyncGenerator[Delta, None]:
-        """As `ChatProvider.stream`; a caller's own `schema` replaces the protocol's."""
-        plain = schema is not None or not tools
-        if plain:
+        """As `ChatProvider.stream`; a caller's own `schema` replaces the protocol's.
+
+        Without tools the model can only answer, still in the protocol's own form.
+        """
+        if schema is not None:
             stream = self.inner.stream(
                 encode_messages(messages),
                 (),

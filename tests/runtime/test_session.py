@@ -212,3 +212,31 @@ async def test_a_control_phrase_acts_and_an_ordinary_sentence_with_its_words_doe
         classes = [event.class_ for event in run.events(ev.InputClassified)]
         assert classes[0] != "Pause"
         assert classes[1:] == ["Pause", "Resume"]
+
+
+async def test_the_same_call_again_and_again_ends_in_a_request_without_tools(
+    tmp_path: Path, mind: Mind
+) -> None:
+    other = {"calls": [{"name": "now", "arguments": {}}]}
+    script = [LOOK, LOOK, other, LOOK, LOOK, LOOK, {"text": "Enough."}]
+    async with live(script, tmp_path, mind) as run:
+        await run.session.submit("Describe this folder")
+        await run.session.wait_idle()
+        offered = ["tools" in request.body for request in run.server.requests]
+        assert offered == [True] * 6 + [False]
+        assert run.session.state.answer == "Enough."
+
+
+async def test_in_the_schema_protocol_a_model_is_offered_what_can_help(
+    tmp_path: Path, mind: Mind
+) -> None:
+    look = '{"thought":"t","tool":"list_files","args":{"path":"."}}'
+    script = [{"text": look}, {"text": look}, {"text": '{"thought":"t","answer":"Enough."}'}]
+    settings = ["provider.tool_protocol=schema"]
+    async with live(script, tmp_path, mind, settings=settings) as run:
+        await run.session.submit("Describe this folder")
+        await run.session.wait_idle()
+        formats = [str(request.body["response_format"]) for request in run.server.requests]
+        assert ["list_files" in text for text in formats] == [True, True, False]
+        assert not any("search_memory" in text for text in formats)
+        assert run.session.state.answer == "Enough."
