@@ -65,6 +65,19 @@ _SIGNS = {
     "talk_head": -1,
 }
 _CHAT_WEIGHT = 3
+_SIGNS = {
+    "topic": -1,
+    "topic_mean": -1,
+    "topic_max": -1,
+    "topic_head": -1,
+    "cosine": -1,
+    "cosine_max": -1,
+    "opening": 1,
+    "filler": -1,
+    "filler_head": -1,
+    "talk": -1,
+    "talk_head": -1,
+}
 _QUANTILES = 16
 
 
@@ -106,9 +119,10 @@ def fit(root: Path, texts: Texts) -> Profile:
         "native", mean, coherence, none, empty, empty, empty, (), {}, (), _common(dialogues)
     )
     groups = [*_reference_topics(), *load_on_topic(root)]
-    certainty = _certainty(base, material, groups, even, texts)
-    full = replace(_space(base, material, groups, texts), certainty=certainty)
-    return _signals(full, dialogues, texts)
+    space = _space(base, material, groups, texts)
+    first = first_impression(space, even, texts)
+    confirming = _certainty(base, material, groups, even, texts)
+    return _signals(replace(space, certainty=(first, *confirming)), dialogues, texts)
 
 
 def _reference_topics() -> list[tuple[str, ...]]:
@@ -189,7 +203,21 @@ def _certainty(
         known = _space(base, _fold(material, fold, held_out=False), groups, texts)
         unseen = _fold(material, fold, held_out=True)
         folds.append((known, [session for one in unseen for session in compose(one, fold)]))
-    return tuple(_weights(folds, chats, new, texts) for new in (1, 2, 3))
+    return tuple(_weights(folds, chats, new, texts) for new in (2, 3))
+
+
+def first_impression(profile: Profile, chats: Sequence[Prompts], texts: Texts) -> dict[str, float]:
+    """Weights of the features of one new input, fitted on real conversations alone.
+
+    They decide nothing, and answers that say something are what the composed sessions lack.
+    """
+    found, labels = _chat_rows(profile, chats, 1, texts)
+    names = list(found[0])
+    rows = _matrix(found)
+    weights, bias = _signed(rows, labels, [_SIGNS.get(name, 0) for name in names])
+    limit = float(np.quantile(rows[labels == 0] @ weights + bias, 1 - _ALARMS[1]))
+    kept = {name: float(weight) for name, weight in zip(names, weights, strict=True) if weight}
+    return {"bias": bias - limit, **kept}
 
 
 def _weights(

@@ -1,6 +1,6 @@
 """Topic shift on public data: the live rules, fed turn by turn.
 
-    python -m tests.benchmarks.topic_shift DATA [OUT.json]
+    python -m tests.benchmarks.topic_shift DATA
 
 Thresholds that are chosen here are chosen on development splits; the figures are of the test
 splits. Needs no labels but to count.
@@ -8,7 +8,6 @@ splits. Needs no labels but to count.
 
 from __future__ import annotations
 
-import json
 import random
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -26,16 +25,23 @@ from gh_tui.memory.coherence import (
     first_sentence,
 )
 from gh_tui.memory.coherence.profile import load_profile
-from tests.benchmarks.data import Dialogue, Prompts, load_corpora, load_prompts
+from tests.benchmarks.data import Corpus, Dialogue, Prompts, load_corpora, load_prompts
+from tests.benchmarks.report import Kind, Row, Table, Target, render
 from tests.benchmarks.segmentation import Segmentation, precision_recall, score
 
 if TYPE_CHECKING:
     from gh_tui.embedding.vectors import Vector
     from gh_tui.events.values import Role
 
-Row = dict[str, str | float | int]
 Watch = Callable[[], TopicCoherence]
 _PRECISION, _MARGIN = 0.65, 0.05
+SCORE_TARGETS = {
+    "tiage": Target(0.50),
+    "dialseg711": Target(0.69),
+    "kdconv_concat": Target(0.74),
+}
+SWITCH_TARGETS = {"dialseg711": Target(0.70), "kdconv_concat": Target(0.85)}
+PROMPT_TARGETS = (Target(0.80), Target(0.10, most=True), Target(0.05, most=True))
 _FALSE_ALARMS, _ON_REFINEMENTS = 0.10, 0.05
 
 
@@ -123,41 +129,53 @@ def _at_random(dialogues: Sequence[Dialogue]) -> list[Segmentation]:
     ]
 
 
-def score_rows(root: Path, vectors: Vectors) -> list[Row]:
+def dialogue_tables(root: Path, vectors: Vectors) -> list[Table]:
     """Score on all turns, and precision and recall of switches on user inputs."""
-    rows: list[Row] = []
+    tables: list[Table] = []
     for corpus in load_corpora(root):
         vectors.learn(t for one in (*corpus.development, *corpus.test) for t in one.texts)
-        test = corpus.test
-        never = [Segmentation(frozenset(d.boundaries), frozenset(), len(d.texts)) for d in test]
-        methods = {
-            "never": never,
-            "random at the true rate": _at_random(test),
-            "adjacent": segment(test, _adjacent(), vectors),
-            "contrast": segment(test, _dialogue(25.0), vectors),
-        }
-        for method, cases in methods.items():
-            rows.append(_row("score", corpus.name, method, len(cases), score=score(cases)))
-        if corpus.name != "tiage":
-            rows.extend(_switch_rows(corpus.name, corpus.development, test, vectors))
-    return rows
+        tables.append(_score_table(corpus.name, corpus.test, vectors))
+        if corpus.name in SWITCH_TARGETS:
+            tables.append(_switch_table(corpus, vectors))
+    return tables
 
 
-def _switch_rows(
-    name: str, development: Sequence[Dialogue], test: Sequence[Dialogue], vectors: Vectors
-) -> list[Row]:
-    percentile = _percentile(development[:150], vectors)
-    methods = {
-        "adjacent": _adjacent(),
-        f"contrast, percentile {percentile:g} (development)": _dialogue(percentile),
-        "contrast, as in a session": _session(),
-    }
+def _score_table(name: str, test: Sequence[Dialogue], vectors: Vectors) -> Table:
+    never = [Segmentation(frozenset(d.boundaries), frozenset(), len(d.texts)) for d in test]
+    methods: list[tuple[str, Kind, list[Segmentation]]] = [
+        ("never", "baseline", never),
+        ("random at the true rate", "baseline", _at_random(test)),
+        ("adjacent", "baseline", segment(test, _adjacent(), vectors)),
+        ("contrast", "result", segment(test, _dialogue(25.0), vectors)),
+    ]
+    return Table(
+        f"Topic shift, all turns: {name}, test",
+        ("Score",),
+        tuple(Row(method, kind, len(c), (score(c),)) for method, kind, c in methods),
+        (SCORE_TARGETS[name],),
+        "dialogues",
+    )
+
+
+def _switch_table(corpus: Corpus, vectors: Vectors) -> Table:
+    percentile = _percentile(corpus.development[:150], vectors)
+    methods: list[tuple[str, Kind, Watch]] = [
+        ("adjacent", "baseline", _adjacent()),
+        (f"contrast, percentile {percentile:g}", "result", _dialogue(percentile)),
+        ("contrast, as in an agent session", "also", _session()),
+    ]
     rows = []
-    for method, watch in methods.items():
-        cases = segment(test, watch, vectors, users_only=True)
-        precision, recall = precision_recall(cases)
-        rows.append(_row("switches", name, method, len(cases), precision=precision, recall=recall))
-    return rows
+    for method, kind, watch in methods:
+        cases = segment(corpus.test, watch, vectors, users_only=True)
+        rows.append(Row(method, kind, len(cases), precision_recall(cases)))
+    return Table(
+        f"Topic shift, user inputs: {corpus.name}, test",
+        ("precision", "recall"),
+        tuple(rows),
+        (Target(_PRECISION), SWITCH_TARGETS[corpus.name]),
+        "dialogues",
+        "the percentile is chosen on the development split",
+    )
 
 
 def _percentile(dialogues: Sequence[Dialogue], vectors: Vectors) -> float:
@@ -169,29 +187,45 @@ def _percentile(dialogues: Sequence[Dialogue], vectors: Vectors) -> float:
     return 10.0
 
 
-def prompt_rows(root: Path, vectors: Vectors) -> list[Row]:
+def prompt_tables(root: Path, vectors: Vectors) -> list[Table]:
     """StructFlowBench: does the rule mark a prompt as leaving its conversation, as it comes?"""
     chats = load_prompts(root)
     vectors.learn(text for chat in chats for text in (*chat.prompts, *chat.answers))
     vectors.learn(first_sentence(prompt) for chat in chats for prompt in chat.prompts)
-    limits = [i / 100 for i in range(2, 100, 2)]
-    tables = [(limit, _flags(chats[::2], limit, vectors)) for limit in limits]
+    limits = [i / 100 for i in range(1, 100)]
+    tried = [(limit, _flags(chats[::2], limit, vectors)) for limit in limits]
     allowed = [
         (limit, rates)
-        for limit, rates in tables
-        if rates["false"] <= _FALSE_ALARMS and rates["refinements"] <= _ON_REFINEMENTS
+        for limit, rates in tried
+        if rates[1] <= _FALSE_ALARMS and rates[2] <= _ON_REFINEMENTS
     ]
-    limit = max(allowed, key=lambda item: (item[1]["found"], -item[1]["false"]))[0]
-    rows = []
-    for name, part in (("even, development", chats[::2]), ("odd, test", chats[1::2])):
-        rates = _flags(part, limit, vectors)
-        rows.append(
-            _row("prompts", f"structflowbench {name}", f"contrast, {limit}", len(part), **rates)
+    limit, development = min(allowed)
+    parts: list[tuple[str, Sequence[Prompts], Kind, tuple[float, ...]]] = [
+        ("even conversations, development", chats[::2], "also", development),
+        ("odd conversations, test", chats[1::2], "result", _flags(chats[1::2], limit, vectors)),
+    ]
+    return [
+        Table(
+            "Switches of prompts: StructFlowBench",
+            ("found", "false alarms", "on refinements"),
+            tuple(
+                Row(
+                    f"contrast, certainty {limit:g}, {name}",
+                    kind,
+                    sum(len(chat.prompts) - 1 for chat in part),
+                    rates,
+                )
+                for name, part, kind, rates in parts
+            ),
+            PROMPT_TARGETS,
+            "transitions",
+            "the lowest certainty that keeps to both limits on the even conversations",
         )
-    return rows
+    ]
 
 
-def _flags(chats: Sequence[Prompts], limit: float, vectors: Vectors) -> dict[str, float]:
+def _flags(chats: Sequence[Prompts], limit: float, vectors: Vectors) -> tuple[float, ...]:
+    """Share of switches found, of false alarms, and of those on refinements."""
     watch = _session(certainty=limit, quiet_inputs=1)
     kinds: dict[str, list[bool]] = {"found": [], "false": [], "refinements": []}
     for chat in chats:
@@ -200,7 +234,7 @@ def _flags(chats: Sequence[Prompts], limit: float, vectors: Vectors) -> dict[str
             kinds["found" if "unrelatedness" in relation else "false"].append(flagged)
             if "refinement" in relation:
                 kinds["refinements"].append(flagged)
-    return {kind: float(np.mean(flags)) for kind, flags in kinds.items()}
+    return tuple(float(np.mean(flags)) for flags in kinds.values())
 
 
 def _marks(chat: Prompts, watch: TopicCoherence, vectors: Vectors) -> list[bool]:
@@ -217,31 +251,14 @@ def _marks(chat: Prompts, watch: TopicCoherence, vectors: Vectors) -> list[bool]
     return marks
 
 
-def _row(table: str, data: str, method: str, items: int, **figures: float) -> Row:
-    return {"table": table, "data": data, "method": method, "items": items, **figures}
-
-
-def run(root: Path) -> list[Row]:
-    """All rows for which there is data under `root`."""
+def measure(data: Path) -> list[Table]:
+    """All tables for which there is data."""
     vectors = Vectors()
-    rows = score_rows(root, vectors)
-    if (root / "structflowbench").is_dir():
-        rows.extend(prompt_rows(root, vectors))
-    return rows
-
-
-def render(rows: Iterable[Row]) -> str:
-    """The rows as lines of text."""
-    lines = []
-    for row in rows:
-        figures = "  ".join(f"{k} {v:.3f}" for k, v in row.items() if isinstance(v, float))
-        head = f"{row['table']:<9} {row['data']:<34} {row['method']:<42} n={row['items']:<4}"
-        lines.append(f"{head} {figures}")
-    return "\n".join(lines)
+    tables = dialogue_tables(data, vectors)
+    if (data / "structflowbench").is_dir():
+        tables.extend(prompt_tables(data, vectors))
+    return tables
 
 
 if __name__ == "__main__":
-    found = run(Path(sys.argv[1]))
-    print(render(found))
-    if len(sys.argv) > 2:
-        Path(sys.argv[2]).write_text(json.dumps(found, indent=1), "utf-8")
+    print("\n\n".join(render(table) for table in measure(Path(sys.argv[1]))))
