@@ -40,6 +40,8 @@ class Run:
         self._mind = mind
         self._acting: set[asyncio.Task[None]] = set()
         self._started = 0
+        self._answered = False
+        """The latest task of this life ended with an answer."""
         self._crashed = asyncio.Event()
         self._cut = home
         self._patience = asyncio.timeout(None)
@@ -67,6 +69,7 @@ class Run:
     async def _begin(self, recording: Path | None) -> None:
         self._life = Life(self._stage, self._home, self._mind, recording, self._hear)
         self._crashed.clear()
+        self._answered = False
         started = self._started
         await self._life.start()
         if recording is not None:
@@ -92,21 +95,29 @@ class Run:
                 rest.cancel()
                 await asyncio.gather(crash, rest, return_exceptions=True)
             if not self._crashed.is_set():
+                self._look_for_idlers()
                 return
             await self._revive()
             if self._stage.chance.random() < _RESUMED:
                 await self._say("/resume")
 
+    def _look_for_idlers(self) -> None:
+        """An agent that rests after its answer has nothing waiting for it."""
+        state = self._life.session.state
+        if self._answered and (state.pending or state.queued):
+            self._stage.faults.append("the agent rests although something waits")
+
     async def _rest(self) -> None:
-        while self._acting:
-            await asyncio.wait(set(self._acting))
+        """Return when nobody says or does anything any more."""
         session = self._life.session
-        with contextlib.suppress(GhError):
-            while True:
+        while self._acting or session.busy:
+            if self._acting:
+                await asyncio.wait(set(self._acting), timeout=_PAUSE)
+            else:
                 with contextlib.suppress(TimeoutError):
-                    return await asyncio.wait_for(session.wait_idle(), _PAUSE)
-                if session.state.paused:  # by an input that was a phrase of control
-                    await session.command("/resume")
+                    await asyncio.wait_for(session.wait_idle(), _PAUSE)
+            if session.state.paused:  # by an input that was a phrase of control
+                await session.command("/resume")
 
     async def _revive(self) -> None:
         for task in self._acting:
@@ -166,6 +177,8 @@ class Run:
     def _hear(self, envelope: Envelope) -> None:
         self._patience.reschedule(asyncio.get_running_loop().time() + PATIENCE)
         event = envelope.event
+        if isinstance(event, ev.TaskFinished):
+            self._answered = event.outcome == "done"
         if isinstance(event, ev.ToolRequested) and event.needs_approval:
             self._spawn(self._approve(event.call))
         for action in self._stage.hear(envelope):

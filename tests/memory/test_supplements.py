@@ -183,7 +183,7 @@ class Promise(RuleBasedStateMachine):
 
 
 TestPromise = Promise.TestCase
-TestPromise.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+TestPromise.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
 
 
 def test_threads_that_store_and_take_lose_and_double_nothing() -> None:
