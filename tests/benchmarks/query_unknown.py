@@ -124,7 +124,7 @@ def running_idf(texts: Sequence[str], tokens: Sequence[int]) -> Keys:
     flat = np.array([word for own in words for word in own], np.int64)
     rows = np.repeat(np.arange(len(texts)), [len(own) for own in words])
     ends = np.cumsum([len(own) for own in words])
-    sizes = np.array(tokens, float)
+    sizes = np.array(tokens, np.float64)
 
     def keys(newest: int) -> Floats:
         turns, end = newest + 1, ends[newest]
