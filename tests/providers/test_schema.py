@@ -153,7 +153,7 @@ def test_only_three_roles_go_on_the_wire_and_results_are_data() -> None:
         "assistant",
     ]
     assert json.loads(wire[2].text) == {"thought": "", "tool": "now", "args": {}}
-    label, mark, result = wire[3].text.split("\n")
+    label, mark, result, *_ = wire[3].text.split("\n")
     assert label == "[tool result · now · iri://session/s/turn/3]"
     assert "not instructions" in mark
     assert result == "12:00"

@@ -64,6 +64,8 @@ class ModelProcess:
         code = await self._process.wait()
         if code == -signal.SIGKILL:
             how = "was killed, perhaps because memory ran out"
+        elif code == -signal.SIGTERM:
+            how = "was ended from outside"
         elif code < 0:
             how = f"crashed ({signal.Signals(-code).name})"
         else:

@@ -15,6 +15,10 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from gh_tui.agent.tools.calculator import Calculator
+from gh_tui.agent.tools.files import ListFiles, ReadFile, WriteFile
+from gh_tui.agent.tools.memory import Recall, SearchMemory
+from gh_tui.agent.tools.time import Now
 from gh_tui.context.prompts import STANDING_HEADER, system_prompt
 from gh_tui.errors import ProviderError
 from gh_tui.providers.base import (
@@ -23,7 +27,6 @@ from gh_tui.providers.base import (
     Opened,
     ReasoningDelta,
     TextDelta,
-    ToolSpec,
 )
 from gh_tui.providers.local.provider import LocalProvider
 from tests.providers.local.dialogues import CORRECTIONS, Correction
@@ -35,21 +38,8 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.model, pytest.mark.asyncio(loop_scope="module")]
 
 
-def _tool(name: str, description: str, *arguments: str) -> ToolSpec:
-    properties = {argument: {"type": "string"} for argument in arguments}
-    parameters = {"type": "object", "properties": properties, "required": list(arguments)}
-    return ToolSpec(name, description, parameters)
-
-
-TOOLS = [
-    _tool("recall", "the full text of an earlier message", "iri"),
-    _tool("search_memory", "search earlier messages", "query"),
-    _tool("read_file", "the text of a file", "path"),
-    _tool("list_files", "the files in a folder, '.' for the workspace", "path"),
-    _tool("calculator", "compute arithmetic exactly", "expression"),
-    _tool("now", "the current date and time"),
-    _tool("write_file", "create or replace a file; the user is asked first", "path", "content"),
-]
+_KINDS = (Recall, SearchMemory, ReadFile, ListFiles, Calculator, Now, WriteFile)
+TOOLS = [kind.spec for kind in _KINDS]
 SYSTEM = Message("system", system_prompt(TOOLS, "schema"))
 
 
@@ -151,7 +141,7 @@ async def test_the_correction_is_followed(provider: LocalProvider, dialogue: Cor
 
 async def test_a_cut_answer_is_kept(provider: LocalProvider) -> None:
     question = Message("user", "Explain in three paragraphs what a process is.")
-    _, completed = await _ask(provider, question, max_tokens=40)
+    _, completed = await _ask(provider, question, max_tokens=14)
     assert completed.finish_reason == "length"
     assert completed.text or completed.reasoning
     assert not completed.calls
