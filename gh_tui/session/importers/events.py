@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Final
 
 from gh_tui.clock import timestamp
@@ -42,7 +43,7 @@ def to_events(
         turns: in their order.
         session: the id of the new session; it names the IRIs.
         source: what the transcript is of, for the record.
-        start: the time of turns before the first that says its own.
+        start: when it began, if the first turn does not say it.
 
     Raises:
         UsageError: `session` cannot be an id.
@@ -77,8 +78,12 @@ class _Conversion:
             settings={},
             reason=f"imported from {self._source}",
         )
+        said = iter(turns)
+        first = next(said, None)
+        if first is not None:
+            self._now = _moment(first.time) or self._now
         yield from self._at(started)
-        for turn in turns:
+        for turn in () if first is None else chain((first,), said):
             self._now = max(self._now, _moment(turn.time) or self._now)
             yield from self._take(turn)
         yield from self._close()

@@ -87,7 +87,7 @@ def test_any_sequence_of_turns_becomes_a_session_in_valid_order(turns: list[Impo
 def test_a_session_reads_as_it_was() -> None:
     state = folded(
         [
-            says("system", "You are an agent."),
+            says("system", "You are an agent.", time="2026-02-28T23:00:00"),
             says("user", "Fix the clock.", time="2026-03-01T10:00:00+02:00"),
             says("assistant", "I look.", "c1", "c2", time="2026-03-01T08:00:05Z"),
             says("tool", "tick = 1", call_id="c2", time=1772352010.0),
@@ -117,6 +117,13 @@ def test_a_session_reads_as_it_was() -> None:
         "2026-03-01T08:00:11.000Z",
     ]
     assert (state.outcome, state.answer) == ("done", "Done.")
+
+
+def test_a_session_begins_when_its_first_turn_was_said() -> None:
+    old, untimed = says("user", "Go.", time="2025-01-01T00:00:00Z"), says("user", "Go.")
+    assert {s.time for s in converted([old])} == {"2025-01-01T00:00:00.000Z"}
+    assert {s.time for s in converted([untimed])} == {"2026-03-01T00:00:00.000Z"}
+    assert [type(s.event) for s in converted([])] == [ev.SessionStarted, ev.SessionEnded]
 
 
 def test_a_call_without_a_result_gets_one_before_anything_else() -> None:
