@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from gh_tui.agent.memory import WorkingMemory
 from gh_tui.embedding.vectors import Vector
 from gh_tui.events import types as ev
 from gh_tui.events.bus import EventBus
-from gh_tui.memory.coherence.monitor import TopicCoherence
-from gh_tui.memory.coherence.types import CoherenceTurn, Shift
+from gh_tui.memory.coherence import CoherenceTurn, Shift, TopicCoherence, first_sentence
 from gh_tui.memory.l1 import L1Session
 from gh_tui.memory.turn import L1Turn
+
+Embed = Callable[[str], Awaitable[Vector | None]]
 
 
 class CoherenceWatch:
@@ -21,14 +24,25 @@ class CoherenceWatch:
         l1: L1Session,
         memory: WorkingMemory,
         rule: TopicCoherence,
+        embed: Embed,
         *,
         each_input: bool = True,
     ) -> None:
-        """With `each_input` it also looks after each input, not only on the schedule."""
+        """Set it up.
+
+        Args:
+            bus: where it publishes.
+            l1: the turns.
+            memory: runs the pass after a shift.
+            rule: decides.
+            embed: a text to its vector, or None.
+            each_input: look after each input too, not only on the schedule.
+        """
         self._bus = bus
         self._l1 = l1
         self._memory = memory
         self._rule = rule
+        self._embed = embed
         self._each_input = each_input
         self._seen = 0
         self._round = 0
@@ -37,9 +51,9 @@ class CoherenceWatch:
         """Whether there is anything to look at."""
         return len(self._l1) > self._seen
 
-    def restore(self) -> None:
+    async def restore(self) -> None:
         """Take in the turns of a resumed session without deciding anything again."""
-        self._rule.check(_as_seen(turn) for turn in self._l1.turns)
+        self._rule.check([await self._as_seen(turn) for turn in self._l1.turns])
         self._seen = len(self._l1)
 
     def rebase(self, task: Vector | None) -> None:
@@ -63,7 +77,7 @@ class CoherenceWatch:
             return
         self._seen += len(fresh)
         self._round += 1
-        result = self._rule.check(_as_seen(turn) for turn in fresh)
+        result = self._rule.check([await self._as_seen(turn) for turn in fresh])
         await self._bus.publish(
             ev.CoherenceChecked(
                 round=self._round,
@@ -87,6 +101,10 @@ class CoherenceWatch:
         )
         await self._memory.run_pass("topic", proposed=proposed)
 
-
-def _as_seen(turn: L1Turn) -> CoherenceTurn:
-    return CoherenceTurn(turn.iri, turn.role, turn.text, turn.embedding, turn.role == "user")
+    async def _as_seen(self, turn: L1Turn) -> CoherenceTurn:
+        """A long prompt is judged by its first sentence too: the rest is often material."""
+        is_input = turn.role == "user"
+        head = None
+        if is_input and (sentence := first_sentence(turn.text)) != turn.text:
+            head = await self._embed(sentence)
+        return CoherenceTurn(turn.iri, turn.role, turn.text, turn.embedding, is_input, head)

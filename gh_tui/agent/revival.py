@@ -52,6 +52,7 @@ async def revive(parts: Parts, restored: Restored) -> None:
     _fill(parts, restored)
     if restored.state.task is not None:
         await parts.scorer.set_task(restored.state.task)
+    await parts.coherence.restore()
     await _close_open_ends(parts, restored)
     _wait_again(parts, restored)
 
@@ -78,7 +79,6 @@ def _fill(parts: Parts, restored: Restored) -> None:
     if state.task is not None and task_iri is not None and task_iri in parts.l1:
         first = parts.l1.turn(task_iri)
         parts.memory.refined = None if state.task.what == first.text else state.task
-    parts.coherence.restore()
 
 
 def _wait_again(parts: Parts, restored: Restored) -> None:

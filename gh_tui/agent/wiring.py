@@ -176,7 +176,9 @@ def build_agent(
         request=last.last_request,
     )
     rule = TopicCoherence(settings.coherence.rule)
-    watch = CoherenceWatch(bus, l1, memory, rule, each_input=settings.coherence.each_input)
+    watch = CoherenceWatch(
+        bus, l1, memory, rule, scorer.vector, each_input=settings.coherence.each_input
+    )
     inbox = Inbox(bus, l1, scorer, turns)
     parts = Parts(bus, clock, l1, l0, scorer, memory, turns, desk, inbox, toolbox, watch)
     engine = Engine(bus, inbox, desk, runner, watch, approvals, hooks)

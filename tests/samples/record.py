@@ -16,6 +16,8 @@ from pathlib import Path
 
 from gh_tui.events import types as ev
 from gh_tui.events.envelope import Envelope
+from gh_tui.events.state import fold
+from gh_tui.journal.reader import read_records
 from gh_tui.memory.turn import number_of
 from gh_tui.runtime import Session
 from gh_tui.settings.load import load_settings
@@ -62,16 +64,22 @@ class _Typist:
                 return
 
 
+def _workspace(folder: Path, scenario: Scenario) -> Path:
+    workspace = folder / "workspace"
+    workspace.mkdir()
+    for name, content in scenario.files.items():
+        path = workspace / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    return workspace
+
+
 async def record(scenario: Scenario, target: Path) -> None:
     """Run one scenario and copy its recording."""
     with tempfile.TemporaryDirectory() as folder:
-        workspace = Path(folder) / "workspace"
-        for name, content in scenario.files.items():
-            path = workspace / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(content, encoding="utf-8")
-        workspace.mkdir(exist_ok=True)
-        settings = load_settings(None, {}, ["provider.name=local", *scenario.settings])
+        workspace = _workspace(Path(folder), scenario)
+        words = ["provider.name=local", "provider.max_tokens=120", *scenario.settings]
+        settings = load_settings(None, {}, words)
         home = Paths(Path(folder), Path(folder))
         session = Session(settings, home, workspace, interactive=False, environ=os.environ)
         typist = _Typist(session)
@@ -83,7 +91,9 @@ async def record(scenario: Scenario, target: Path) -> None:
             await session.close()
         if session.recording is None:
             raise SystemExit("the session was not recorded")
-        target.mkdir(parents=True, exist_ok=True)
+        records = [record.envelope for record in read_records(session.recording)]
+        if fold(envelope for envelope in records if envelope) != session.state:
+            raise SystemExit("the recording does not fold to the live state")
         shutil.copyfile(session.recording, target / f"{scenario.name}.jsonl")
 
 
@@ -95,4 +105,5 @@ async def main(folder: Path, names: list[str]) -> None:
 
 
 if __name__ == "__main__":
+    Path(sys.argv[1]).mkdir(parents=True, exist_ok=True)
     asyncio.run(main(Path(sys.argv[1]), sys.argv[2:]))

@@ -23,6 +23,7 @@ class Scenario:
     name: str
     steps: tuple[Step, ...]
     settings: tuple[str, ...] = ()
+    """Added to `provider.max_tokens=120`, which keeps a slow model short."""
     files: dict[str, str] = field(default_factory=dict)
     """The workspace."""
 
@@ -34,9 +35,11 @@ def _inputs(*texts: str) -> tuple[Step, ...]:
 DRIFT = Scenario(
     "1-drift-and-correction",
     (
-        *_inputs("Help me write the README of mdcheck, a command-line tool that checks links."),
-        *_inputs("Which sections should the README have? Name four."),
-        *_inputs("Write the installation section: it is installed with pip."),
+        *_inputs(
+            "Help me with the README of mdcheck, a tool that checks links. One short sentence a reply."
+        ),
+        *_inputs("Name four sections that the README should have."),
+        *_inputs("Write the installation line: it is installed with pip."),
         Step("supplement", "Correction: it is installed with pipx, not with pip."),
         *_inputs("What a lovely day it is today!"),
         *_inputs("Write one sentence for the README on what mdcheck does."),
@@ -47,7 +50,7 @@ DRIFT = Scenario(
 MIGRATION = Scenario(
     "2-migration-zh",
     (
-        *_inputs("帮我把订单服务的数据库从 MySQL 迁移到 PostgreSQL"),
+        *_inputs("帮我把订单服务的数据库从 MySQL 迁移到 PostgreSQL，每次用一两句话回答"),
         *_inputs("先列出迁移的步骤，简短一点"),
         *_inputs("数据库连接字符串在哪个文件里？"),
         Step("supplement", "注意：目标是测试库，不是生产库"),
@@ -65,15 +68,17 @@ _LOG = "\n".join(f"2026-03-0{day} 12:00 deploy {day}: ok, 0 errors" for day in r
 LONG = Scenario(
     "3-long-memory",
     (
-        *_inputs("Plan a small REST service in Python that manages the loans of a library."),
+        *_inputs(
+            "Plan a small REST service for the loans of a library. At most two sentences a reply."
+        ),
         *_inputs("List the files of the workspace."),
         *_inputs("Read models.txt and name the two tables."),
         *_inputs("Read deploy.log. Were there errors?"),
         *_inputs("From now on, all table names are in upper case."),
         *_inputs("Compute 365 * 24 with the calculator: the hours that a token stays valid."),
         *_inputs("Which HTTP status should the service return when a book is already on loan?"),
-        *_inputs("Describe the endpoint that returns a book, in three sentences."),
-        *_inputs("Describe the endpoint that lists overdue loans, in three sentences."),
+        *_inputs("Describe the endpoint that returns a book."),
+        *_inputs("Describe the endpoint that lists overdue loans."),
         *_inputs("How should the service store the due date of a loan?"),
         Step("recall_first"),
         *_inputs("Which tables does the service have?"),
@@ -84,7 +89,7 @@ LONG = Scenario(
         Step("command", "/undo"),
         *_inputs("Back to the service: write the name of the table of the loans."),
     ),
-    settings=("eviction.keep_tool_results=2", "context.budget=1100"),
+    settings=("eviction.keep_tool_results=2", "context.budget=900"),
     files={
         "models.txt": "Two tables: books (id, title, author) and loans (id, book_id, due_date).\n",
         "deploy.log": _LOG + "\n",
