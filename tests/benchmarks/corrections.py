@@ -33,7 +33,8 @@ from gh_tui.providers.local.provider import LocalProvider
 from gh_tui.runtime import Mind, Session
 from gh_tui.settings.load import load_settings
 from gh_tui.settings.paths import Paths
-from tests.benchmarks.report import Row, Table, Target
+from tests.benchmarks.byte_equal import byte_equal
+from tests.benchmarks.report import Kind, Row, Table, Target
 from tests.harness import live
 
 LANGUAGES: Final = ("en", "zh", "id")
@@ -175,8 +176,6 @@ def measure() -> list[Table]:
 
 
 async def _measure() -> list[Table]:
-    from tests.benchmarks.byte_equal import byte_equal
-
     mind = Mind()
     try:
         return [await _standing(mind), await byte_equal(mind)]
@@ -216,7 +215,7 @@ async def _with_model() -> list[Table]:
         own = [place for place, d in enumerate(dialogues) if d.language == language]
         for method, answers in (("raw history", plain), ("gh_tui", ours)):
             hits = [dialogues[place].obeyed(answers[place]) for place in own]
-            kind = "also" if answers is ours else "baseline"
+            kind: Kind = "also" if answers is ours else "baseline"
             rows.append(Row(f"{method}, {language}", kind, len(own), (sum(hits) / len(own),)))
     for method, answers in (("raw history", plain), ("gh_tui", ours)):
         hits = [d.obeyed(answer) for d, answer in zip(dialogues, answers, strict=True)]

@@ -130,7 +130,7 @@ def running_idf(texts: Sequence[str], tokens: Sequence[int]) -> Keys:
         turns, end = newest + 1, ends[newest]
         having = np.bincount(flat[:end], minlength=len(ids))
         rarity = np.log(turns / np.maximum(having, 1))
-        sums: Floats = np.bincount(rows[:end], rarity[flat[:end]], turns)
+        sums = np.bincount(rows[:end], rarity[flat[:end]], turns).astype(np.float64)
         return sums / sizes[:turns]
 
     return keys
