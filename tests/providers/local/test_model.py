@@ -119,15 +119,15 @@ async def test_the_right_tool_is_called(provider: LocalProvider, text: str, name
     assert [(call.name, call.error) for call in completed.calls] == [(name, None)]
 
 
-async def test_a_result_is_used_and_a_supplement_after_it(provider: LocalProvider) -> None:
+async def test_a_result_is_used_and_not_asked_for_again(provider: LocalProvider) -> None:
     question = Message("user", "What is in server.toml?")
     _, called = await _ask(provider, question)
     (call,) = called.calls
     assert call.name == "read_file"
     asked = Message("assistant", called.text, called.calls, blocks=called.blocks)
-    result = Message("tool", "port = 7431\nhost = 'alpha'", (), call.id, call.name)
-    supplement = Message("user", "I only need the port.")
-    _, completed = await _ask(provider, question, asked, result, supplement)
+    iri = "iri://session/20260101-120000-ab12cd/turn/3"
+    result = Message("tool", "port = 7431\nhost = 'alpha'", (), call.id, call.name, iri=iri)
+    _, completed = await _ask(provider, question, asked, result)
     assert "7431" in completed.text
 
 
