@@ -61,9 +61,9 @@ async def _provider(settings: Settings, environ: Mapping[str, str]) -> Finding:
 
 
 def _local(settings: Settings) -> Finding:
-    from gh_tui.providers.select import local_missing
+    from gh_tui.providers.local.machine import local_missing
 
-    missing = local_missing(settings.provider)
+    missing = local_missing(settings.provider.model_path)
     if missing:
         return Finding("local model", "warning", "cannot run here", "; ".join(missing))
     return Finding("local model", "ok", "can run here")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,8 +10,7 @@ from gh_tui.errors import SettingsError
 from gh_tui.net.client import Limits
 from gh_tui.net.retry import RetryPolicy
 from gh_tui.providers.base import ChatProvider
-from gh_tui.providers.local.assembly import DEFAULT_MODEL, models_folder
-from gh_tui.providers.local.machine import model_requirement, runtime_requirements
+from gh_tui.providers.local.machine import local_missing
 from gh_tui.providers.local.provider import LocalProvider
 from gh_tui.providers.openai import OpenAIProvider
 from gh_tui.providers.registry import Choice, Wanted, choose
@@ -19,7 +18,7 @@ from gh_tui.providers.schema import SchemaProvider
 
 if TYPE_CHECKING:
     from gh_tui.providers.scripted.server import ScriptedServer
-    from gh_tui.settings.model import ProviderSettings, Settings
+    from gh_tui.settings.model import Settings
 
 
 @dataclass(slots=True)
@@ -50,21 +49,13 @@ async def open_provider(settings: Settings, environ: Mapping[str, str]) -> Opene
     choice = await choose(
         Wanted(wanted.name, wanted.base_url, wanted.model, wanted.api_key_env),
         environ,
-        local_missing=lambda: local_missing(wanted),
+        local_missing=lambda: local_missing(wanted.model_path),
     )
     if choice.name == "local":
         return Opened(choice.name, LocalProvider(model_path=wanted.model_path), choice.reason)
     if choice.name == "scripted":
         return await _open_scripted(settings, choice)
     return Opened(choice.name, _openai(settings, choice), choice.reason)
-
-
-def local_missing(wanted: ProviderSettings) -> Sequence[str]:
-    """What the local model lacks on this machine, each with its remedy; empty if it can run."""
-    needs = list(runtime_requirements())
-    if wanted.model_path is None:
-        needs.append(model_requirement(DEFAULT_MODEL, models_folder()))
-    return [f"{need.name} is missing: {need.remedy}" for need in needs if not need.ok]
 
 
 async def _open_scripted(settings: Settings, choice: Choice) -> Opened:
