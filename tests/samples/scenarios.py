@@ -35,9 +35,7 @@ def _inputs(*texts: str) -> tuple[Step, ...]:
 DRIFT = Scenario(
     "1-drift-and-correction",
     (
-        *_inputs(
-            "Help me with the README of mdcheck, a tool that checks links. One short sentence a reply."
-        ),
+        *_inputs("Help me with the README of mdcheck, a link checker. One short sentence a reply."),
         *_inputs("Name four sections that the README should have."),
         *_inputs("Write the installation line: it is installed with pip."),
         Step("supplement", "Correction: it is installed with pipx, not with pip."),
@@ -50,12 +48,12 @@ DRIFT = Scenario(
 MIGRATION = Scenario(
     "2-migration-zh",
     (
-        *_inputs("帮我把订单服务的数据库从 MySQL 迁移到 PostgreSQL，每次用一两句话回答"),
-        *_inputs("先列出迁移的步骤，简短一点"),
-        *_inputs("数据库连接字符串在哪个文件里？"),
+        *_inputs("我要把订单服务的数据库从 MySQL 迁移到 PostgreSQL。请用中文简短回答。"),
+        *_inputs("先规划迁移的三个步骤"),
+        *_inputs("读取 config/database.ini：现在的连接字符串是什么？"),
         Step("supplement", "注意：目标是测试库，不是生产库"),
         *_inputs("今天天气真不错"),
-        *_inputs("给我测试库的连接字符串示例"),
+        *_inputs("给我一个测试库的 PostgreSQL 连接字符串示例"),
     ),
     files={
         "config/database.ini": "[orders]\nurl = mysql://orders@db.example/orders\n",
@@ -89,11 +87,24 @@ LONG = Scenario(
         Step("command", "/undo"),
         *_inputs("Back to the service: write the name of the table of the loans."),
     ),
-    settings=("eviction.keep_tool_results=2", "context.budget=900"),
+    settings=("eviction.keep_tool_results=2", "context.budget=1100"),
     files={
         "models.txt": "Two tables: books (id, title, author) and loans (id, book_id, due_date).\n",
         "deploy.log": _LOG + "\n",
     },
 )
 
-SCENARIOS = (DRIFT, MIGRATION, LONG)
+ANSWERS = Scenario(
+    "4-long-answers",
+    _inputs(
+        "Explain how a hash table works, in about eight sentences.",
+        "Explain how a hash table handles two keys with the same hash, in about eight sentences.",
+        "Explain when a hash table grows and what that costs, in about eight sentences.",
+        "Explain how a B-tree differs from a hash table, in about eight sentences.",
+        "Explain which of the two a database index uses and why, in about eight sentences.",
+        "So which one is better for a range query? One sentence.",
+    ),
+    settings=("provider.max_tokens=220", "context.budget=1000"),
+)
+
+SCENARIOS = (DRIFT, MIGRATION, LONG, ANSWERS)
