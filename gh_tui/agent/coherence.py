@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 
 from gh_tui.agent.memory import WorkingMemory
 from gh_tui.embedding.vectors import Vector
 from gh_tui.events import types as ev
 from gh_tui.events.bus import EventBus
 from gh_tui.memory.coherence import CoherenceTurn, Shift, TopicCoherence, first_sentence
+from gh_tui.memory.continuations import is_slight
 from gh_tui.memory.l1 import L1Session
 from gh_tui.memory.turn import L1Turn
 
@@ -53,7 +54,7 @@ class CoherenceWatch:
 
     async def restore(self) -> None:
         """Take in the turns of a resumed session without deciding anything again."""
-        self._rule.check([await self._as_seen(turn) for turn in self._l1.turns])
+        self._rule.check(await self._all_as_seen(self._l1.turns))
         self._seen = len(self._l1)
 
     def rebase(self, task: Vector | None) -> None:
@@ -77,7 +78,7 @@ class CoherenceWatch:
             return
         self._seen += len(fresh)
         self._round += 1
-        result = self._rule.check([await self._as_seen(turn) for turn in fresh])
+        result = self._rule.check(await self._all_as_seen(fresh))
         await self._bus.publish(
             ev.CoherenceChecked(
                 round=self._round,
@@ -100,6 +101,11 @@ class CoherenceWatch:
             )
         )
         await self._memory.run_pass("topic", proposed=proposed)
+
+    async def _all_as_seen(self, turns: Iterable[L1Turn]) -> list[CoherenceTurn]:
+        """Inputs that are too slight to show a topic speak neither for one nor against it."""
+        telling = (turn for turn in turns if turn.role != "user" or not is_slight(turn.text))
+        return [await self._as_seen(turn) for turn in telling]
 
     async def _as_seen(self, turn: L1Turn) -> CoherenceTurn:
         """A long prompt is judged by its first sentence too: the rest is often material."""

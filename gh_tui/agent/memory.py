@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Literal
 
@@ -40,6 +41,7 @@ class WorkingMemory:
         self._system = system
         self._standing_max = standing_max
         self._estimator = TokenEstimator()
+        self._passing = asyncio.Lock()
         self.refined: Task | None = None
         """The task as it was edited, if it says more than its turn."""
 
@@ -98,9 +100,19 @@ class WorkingMemory:
         return await self.run_pass("overflow")
 
     async def run_pass(self, trigger: Trigger, proposed: Sequence[str] = ()) -> bool:
-        """Run one pass and publish it; False if nothing changed."""
-        events = self._l1.evict_with_query(self._pass_request(trigger, proposed))
-        await self._bus.publish_all(events)
+        """Run one pass and publish it; False if nothing changed.
+
+        Passes run one after the other, so that their events do not mix; one that the user asks
+        for while another is at work is not run.
+        """
+        waits = self._passing.locked()
+        async with self._passing:
+            if waits and trigger == "command":
+                text = "A memory pass is running; no second one started."
+                await self._bus.publish(ev.Notice(level="info", text=text))
+                return False
+            events = self._l1.evict_with_query(self._pass_request(trigger, proposed))
+            await self._bus.publish_all(events)
         return any(isinstance(event, ev.TurnFidelityChanged) for event in events)
 
     def preview(self) -> list[ev.TurnFidelityChanged]:

@@ -47,6 +47,7 @@ _ASKING_INPUT = re.compile(r"(?:[?？]|吗|呢)\s*$")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _WORD = re.compile(r"[^\W_]+(?:['’.\-_/:][^\W_]+)*")
 _MAX_WORDS = 3
+_SLIGHT_WORDS = 2
 _CJK_PER_WORD = 2
 
 
@@ -70,6 +71,11 @@ def is_answer(text: str, agent_text: str) -> bool:
     if not (asks or len(options) > 1) or _ASKING_INPUT.search(text):
         return False
     return _names_option(text, options) or 0 < _words(text) <= _MAX_WORDS
+
+
+def is_slight(text: str) -> bool:
+    """Whether an input says too little to show what it is about: a continuation, or two words."""
+    return is_continuation(text) or _words(text) <= _SLIGHT_WORDS
 
 
 def _normal(text: str) -> str:
