@@ -52,6 +52,10 @@ class Dialogue:
     language: str
     turns: tuple[tuple[str, str], ...]
     """All inputs before the question with their answers."""
+    before: int
+    """Other turns between the instruction and its correction."""
+    after: int
+    """Other turns between the correction and the question."""
     instruction: str
     correction: str
     question: str
@@ -84,6 +88,8 @@ def read() -> list[Dialogue]:
                 Dialogue(
                     language=language,
                     turns=tuple(turns),
+                    before=before,
+                    after=after,
                     instruction=item["instruction"],
                     correction=item["correction"],
                     question=item["question"],
