@@ -222,7 +222,7 @@ async def test_only_http_links_are_offered(href: str, asks: bool) -> None:
         markdown.post_message(Markdown.LinkClicked(markdown, href))
         if asks:
             await until(pilot, lambda: isinstance(app.screen, LinkScreen))
-            assert "Open example.org?" in screen_text(app)
+            await until(pilot, lambda: "Open example.org?" in screen_text(app))
             assert opened == []
             await pilot.press("ctrl+y")
             await until(pilot, lambda: opened == [href])
