@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from gh_tui.agent.hooks import Hooks
 from gh_tui.agent.revival import revive
 from gh_tui.agent.supervisor import Supervisor
 from gh_tui.agent.wiring import Agent, Surroundings, build_agent
@@ -183,6 +184,14 @@ class Session:
             asyncio.create_task(self._load_model(agent, opened, tell)),
             asyncio.create_task(agent.batch.run_forever()),
         ]
+
+    async def hooks(self) -> Hooks:
+        """The hooks of the session, once it has started; see `Hooks` for the five points.
+
+        Raises:
+            GhError: the session could not start.
+        """
+        return (await self._ready()).hooks
 
     async def submit(self, text: str, client_id: str | None = None) -> str | None:
         """What Enter does: a command, an input, or a supplement while the agent works.

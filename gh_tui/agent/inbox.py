@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
+from gh_tui.agent.hooks import Hooks, Veto
 from gh_tui.agent.scoring import Scored, Scorer, classified
 from gh_tui.agent.task import task_from_input
 from gh_tui.agent.turns import TurnWriter
+from gh_tui.errors import UsageError
 from gh_tui.events import types as ev
 from gh_tui.events.bus import EventBus
 from gh_tui.events.values import ReturnReason
@@ -27,11 +29,14 @@ class QueuedInput:
 class Inbox:
     """Accepts user inputs durably and turns them into turns, one at a time."""
 
-    def __init__(self, bus: EventBus, l1: L1Session, scorer: Scorer, turns: TurnWriter) -> None:
+    def __init__(
+        self, bus: EventBus, l1: L1Session, scorer: Scorer, turns: TurnWriter, hooks: Hooks
+    ) -> None:
         self._bus = bus
         self._l1 = l1
         self._scorer = scorer
         self._turns = turns
+        self._hooks = hooks
         self._queue: deque[QueuedInput] = deque()
 
     def __len__(self) -> int:
@@ -66,6 +71,9 @@ class Inbox:
         """Make a turn of the first queued input; the first one of a session becomes its task.
 
         Cancelled before its turn is in, it stays queued.
+
+        Raises:
+            UsageError: a hook vetoed the task; the input stays queued.
         """
         entry = self._queue[0]
         if self._l1.task is None:
@@ -80,8 +88,9 @@ class Inbox:
         return turn
 
     async def _begin_task(self, entry: QueuedInput) -> L1Turn:
-        task = task_from_input(entry.text)
-        await self._scorer.set_task(task)
+        task = await self._hooks.run("TaskStart", task_from_input(entry.text))
+        if isinstance(task, Veto):
+            raise UsageError(f"the task was not begun: {task.reason}")
         scored = await self._scorer.score_input(entry.text, None)
         await self._bus.publish(ev.TaskStarted(task=task, by="user"))
         return await self._add(entry, scored, is_task=True)

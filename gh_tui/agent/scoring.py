@@ -47,6 +47,11 @@ class Scorer:
         """Make `task` what inputs are compared with."""
         self._tracker.set_task_5w2h(await self.vector(task_text(task.what, task.why)))
 
+    async def begin_task(self, task: Task) -> Task:
+        """The hook TaskStart: inputs are compared with the new task from now on."""
+        await self.set_task(task)
+        return task
+
     async def vector(self, text: str) -> Vector | None:
         """The embedding of a text, or None if it cannot be compared."""
         try:

@@ -85,6 +85,7 @@ class Agent:
     batch: BatchAgentManager
     budget: Budget
     system: str
+    hooks: Hooks
     parts: Parts
 
 
@@ -157,6 +158,7 @@ def build_agent(
     store = SupplementaryInputStore(settings.supplements.limit)
     desk = SupplementDesk(bus, store, scorer, turns, first=last.last_supplement + 1)
     hooks = Hooks()
+    hooks.add("TaskStart", scorer.begin_task)
     approvals = ApprovalDesk(None if around.interactive else settings.tools.approval_seconds)
     toolbox = Toolbox(bus, tools, approvals, hooks, turns)
     limits = RunLimits(
@@ -179,7 +181,7 @@ def build_agent(
     watch = CoherenceWatch(
         bus, l1, memory, rule, scorer.vector, each_input=settings.coherence.each_input
     )
-    inbox = Inbox(bus, l1, scorer, turns)
+    inbox = Inbox(bus, l1, scorer, turns, hooks)
     parts = Parts(bus, clock, l1, l0, scorer, memory, turns, desk, inbox, toolbox, watch)
     engine = Engine(bus, inbox, desk, runner, watch, approvals, hooks)
     batch = BatchAgentManager(clock, _tell(bus))
@@ -191,7 +193,7 @@ def build_agent(
     )
     batch.add("index", INDEX_SECONDS, partial(asyncio.to_thread, _refresh, around.index))
     commands = Commands(bus, clock, engine, l1, memory, scorer, desk, watch, around.state)
-    return Agent(engine, commands, l1, batch, budget, system, parts)
+    return Agent(engine, commands, l1, batch, budget, system, hooks, parts)
 
 
 def _refresh(index: Index) -> None:
