@@ -16,6 +16,10 @@ STANDING_HEADER: Final = (
     "the newest overrides what was said before.]"
 )
 
+ANSWER: Final = "[Now answer this message by them]"
+"""Stands between the instructions and the message: without it a small model may answer by an
+older instruction that its history repeats."""
+
 GO_ON: Final = "[Your last message was cut short. Go on from there.]"
 
 _ROLE: Final = """\

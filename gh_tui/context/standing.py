@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from gh_tui.context.prompts import STANDING_HEADER
+from gh_tui.context.prompts import ANSWER, STANDING_HEADER
 from gh_tui.embedding.vectors import cosine as vector_cosine
 from gh_tui.memory.tokens import count, scale
 
@@ -78,12 +78,13 @@ def build(
     """
     room = int(SHARE * budget)
     header = _TRAILING_HEADER if trailing else STANDING_HEADER
-    used = scale(count(header), factor)
+    closing = [] if trailing else [ANSWER]
+    used = scale(count("\n\n".join([header, *closing])), factor)
     far = _candidates(l1, budget, factor, few=standing.most is not None)
     items = _choose(l1, standing, far, room - used, factor)
     parts: list[str] = []
     if items:
-        parts.append("\n".join([header, *(_line(turn) for turn in items)]))
+        parts += ["\n".join([header, *(_line(turn) for turn in items)]), *closing]
     refined = _task_lines(standing.refined)
     if refined and _fits([refined, *parts], room, factor):
         parts.insert(0, refined)

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gh_tui.context.assembly import Assembled, Frame, assemble
+from gh_tui.context.prompts import ANSWER
 from gh_tui.context.standing import Standing
 from gh_tui.events.values import Task
 from gh_tui.memory.tokens import count
@@ -143,7 +144,7 @@ def test_a_prioritised_step_stands_last() -> None:
     first = talk.l1.turns[1]
     talk.say("user", "Go on.")
     text = request(talk, Standing(last=first.iri)).messages[-1].text
-    assert text.endswith("- First the schema.\n\nGo on.")
+    assert text.endswith(f"- First the schema.\n\n{ANSWER}\n\nGo on.")
 
 
 def test_a_refined_task_and_pins_stand_in_it() -> None:
