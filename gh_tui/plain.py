@@ -187,6 +187,7 @@ async def _write_lines(subscription: Subscription) -> None:
         try:
             await asyncio.to_thread(_write, line)
         except OSError:
+            subscription.close()
             return
 
 

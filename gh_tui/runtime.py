@@ -101,7 +101,7 @@ class Session:
             self._restored = read_session(resume)
             self.id = self._restored.session
         self.recording = None if self._recorder is None else self._recorder.path
-        key = environ.get(settings.provider.api_key_env, "")
+        key = environ.get(settings.provider.api_key_env, "").strip()
         self.state = SessionState() if self._restored is None else self._restored.state
         self.bus = EventBus(
             self.id,

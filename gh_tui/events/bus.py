@@ -18,6 +18,9 @@ from gh_tui.events.types import Event, ReplyDelta
 
 Subscriber = Callable[[Envelope], None]
 
+LEAST_SECRET = 8
+"""Characters; a shorter key is a placeholder (`none`, `x`) that may be part of any word."""
+
 
 class Journal(Protocol):
     """Where durable events go before anyone is told of them."""
@@ -41,7 +44,9 @@ class Subscription:
         return len(self._waiting)
 
     def put(self, envelope: Envelope) -> None:
-        """Add one envelope at the end."""
+        """Add one envelope at the end; a closed queue takes no more."""
+        if self._closed:
+            return
         self._waiting.append(envelope)
         self._changed.set()
 
@@ -76,7 +81,7 @@ class EventBus:
         self._clock = clock
         self._journal = journal
         self._next_seq = next_seq
-        self._secrets = tuple(secret for secret in secrets if secret)
+        self._secrets = tuple(secret for secret in secrets if len(secret) >= LEAST_SECRET)
         self._subscribers: list[Subscriber] = []
         self._order = asyncio.Lock()
         self.failures: list[Exception] = []

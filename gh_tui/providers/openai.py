@@ -13,6 +13,7 @@ import httpx
 
 from gh_tui.clock import Clock, SystemClock
 from gh_tui.errors import ProviderError, SettingsError, StreamInterrupted
+from gh_tui.events.bus import LEAST_SECRET
 from gh_tui.net.address import normalise_base_url, shown
 from gh_tui.net.client import Limits, Patience, exchange, make_client, read_body
 from gh_tui.net.retry import RetryPolicy, is_transient, retry_after
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     from gh_tui.providers.base import Delta, Message, ToolProtocol, ToolSpec, WindowSource
 
 _ERROR_BYTES = 64 * 1024
-_LEAST_KEY = 8
-"""Characters; shorter placeholders are no secret and may be part of any word."""
 
 
 class OpenAIProvider:
@@ -215,7 +214,7 @@ class OpenAIProvider:
 
     async def _refused(self, response: httpx.Response, patience: Patience) -> ProviderError:
         body = await read_body(response, patience, _ERROR_BYTES)
-        if len(self._key) >= _LEAST_KEY:
+        if len(self._key) >= LEAST_SECRET:
             body = body.replace(self._key.encode(), b"[key]")
         return from_response(
             response.status_code,
@@ -227,7 +226,7 @@ class OpenAIProvider:
 
     def _hide_key(self, error: ProviderError) -> None:
         """Servers like to quote the key that they refuse."""
-        if len(self._key) >= _LEAST_KEY:
+        if len(self._key) >= LEAST_SECRET:
             error.args = tuple(str(arg).replace(self._key, "[key]") for arg in error.args)
 
 

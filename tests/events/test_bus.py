@@ -96,3 +96,19 @@ async def test_a_configured_key_is_hidden_before_anyone_sees_it() -> None:
     assert b"sk-1234567890" not in b"".join(journal.lines)
     assert "sk-1234567890" not in str(seen)
     assert "bad key [key]!" in str(seen)
+
+
+@pytest.mark.parametrize("placeholder", ["x", "1", "text", "session"])
+async def test_a_placeholder_for_a_key_is_no_secret(placeholder: str) -> None:
+    bus = EventBus("s", ManualClock(), secrets=(placeholder,))
+    published = await bus.publish(ev.Notice(level="info", text="1 extra session"))
+    assert published.event == ev.Notice(level="info", text="1 extra session")
+
+
+async def test_a_closed_queue_does_not_grow() -> None:
+    bus = EventBus("s", ManualClock())
+    slow = bus.open_subscription()
+    await bus.publish(cycle(1))
+    slow.close()
+    await bus.publish(cycle(2))
+    assert [envelope.seq async for envelope in slow] == [1]
