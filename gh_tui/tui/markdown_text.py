@@ -6,7 +6,7 @@ is one. It looks almost the same, except that wrapped list items are not indente
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from markdown_it import MarkdownIt
@@ -14,6 +14,7 @@ from markdown_it.token import Token
 from rich.cells import cell_len
 from textual.content import Content
 
+from gh_tui.text import visible
 from gh_tui.tui.cells import fit
 from gh_tui.tui.ink import CODE, DIM, HEAD
 
@@ -44,9 +45,27 @@ class _Place:
         return quote + "   " * (depth - 1) + f"{mark:<2} "
 
 
+def parser(*, linkify: bool = True) -> MarkdownIt:
+    """A parser that sanitises what it has read: `&#x202E;` spells a character out in the clear.
+
+    Args:
+        linkify: make links of bare addresses.
+    """
+    markdown = MarkdownIt("gfm-like", {"linkify": linkify})
+    markdown.core.ruler.push("visible", lambda state: _sanitise(state.tokens))
+    return markdown
+
+
+def _sanitise(tokens: Iterable[Token]) -> None:
+    for token in tokens:
+        if token.type == "text":
+            token.content = visible(token.content)
+        _sanitise(token.children or ())
+
+
 def rendered(source: str) -> Content:
     """The content of a sanitised Markdown text; links are shown with their address."""
-    tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(source)
+    tokens = parser(linkify=False).parse(source)
     return Content("\n").join(_blocks(tokens))
 
 

@@ -188,6 +188,18 @@ async def test_what_streams_is_sanitised_before_it_is_complete() -> None:
         assert "␛]52;c;aGk=␇" in shown
 
 
+async def test_a_character_that_is_spelled_out_is_sanitised_too() -> None:
+    session = ScriptedSession()
+    app = app_with(session)
+    text = "&#x202E;gnp &#13;over &#x200b;[a&rlm;](http://x) <http://x/%E2%80%AE> &lt;endmark&gt;"
+    async with running(app) as pilot:
+        await session.request(1)
+        await session.stream(1, text)
+        await until(pilot, lambda: "<endmark>" in screen_text(app))
+        assert not (HOSTILE | {"\u200f"}) & set(screen_text(app))
+        assert "‹U+202E›gnp ␍over" in screen_text(app)
+
+
 async def test_markup_in_what_the_user_is_told_is_literal() -> None:
     session = ScriptedSession()
     app = app_with(session)

@@ -29,6 +29,11 @@ x = [/b]
 """
 
 
+def test_a_character_that_is_spelled_out_is_sanitised() -> None:
+    assert rendered("&#x202E;a &amp; &#13;b").plain == "‹U+202E›a & ␍b"
+    assert rendered("<http://x/%E2%80%AE>").plain == "http://x/‹U+202E› (http://x/%E2%80%AE)"
+
+
 def test_the_blocks_of_a_reply() -> None:
     assert rendered(SAMPLE).plain.split("\n") == [
         "Head",

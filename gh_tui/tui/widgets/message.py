@@ -15,7 +15,7 @@ from textual.widgets.markdown import MarkdownStream
 
 from gh_tui.text import one_line, visible
 from gh_tui.tui.ink import DIM
-from gh_tui.tui.markdown_text import rendered
+from gh_tui.tui.markdown_text import parser, rendered
 from gh_tui.tui.transcript import InputRow, NoteRow, ReplyRow, Row, ToolRow, clock
 from gh_tui.tui.widgets.receipts import short_id
 
@@ -138,7 +138,7 @@ class ReplyView(Vertical):
         super().__init__(classes="reply")
         self.row = row
         self.thought = Thought(row)
-        self.text = Markdown(open_links=False)
+        self.text = Markdown(open_links=False, parser_factory=parser)
         self.mark = Static(classes="mark")
         self._stream: MarkdownStream | None = None
         self._raw = 0
