@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from gh_tui.agent.coherence import CoherenceWatch
+from gh_tui.agent.command_list import COMMANDS
 from gh_tui.agent.engine import Engine
 from gh_tui.agent.memory import WorkingMemory
 from gh_tui.agent.scoring import Scorer, classified
@@ -21,26 +22,6 @@ from gh_tui.memory.l1 import L1Session
 from gh_tui.memory.turn import iri_for
 
 Handler = Callable[[str, str | None], Awaitable[str | None]]
-
-HELP = {
-    "/compact": "run a memory pass now",
-    "/pin IRI": "protect a turn",
-    "/unpin IRI": "make a pinned turn or an instruction an ordinary turn",
-    "/recall IRI": "bring a turn back to full",
-    "/undo": "undo the latest pass",
-    "/pause": "wait before the next cycle",
-    "/resume": "go on, or try again after a failure",
-    "/task TEXT": "refine the task; its first wording stays in the session",
-    "/rebase IRI": "make an input the task: the talk has moved on",
-    "/replaces ID": "this instruction replaces the older one that it is close to",
-    "/adds ID": "this instruction adds to the older one, or has nothing to do with it",
-    "/class ID CLASS": "change how an input was understood",
-    "/withdraw ID": "take a waiting input back",
-    "/now TEXT": "stop the running step and tell the agent TEXT at once",
-    "/queue TEXT": "run TEXT after this task",
-    "/help": "this list",
-    "/exit": "leave",
-}
 
 
 class Commands:
@@ -99,21 +80,21 @@ class Commands:
         Raises:
             GhError: it is unknown, incomplete, or cannot be done now; says why.
         """
-        command, _, rest = text.strip().partition(" ")
-        handler = self._handlers.get(command)
-        if handler is None:
+        name, _, rest = text.strip().partition(" ")
+        command = next((command for command in COMMANDS if command.name == name), None)
+        handler = self._handlers.get(name)
+        if command is None or handler is None:
+            known = ", ".join(command.usage for command in COMMANDS)
             raise UsageError(
-                f"{command} is not a command; there are {', '.join(HELP)}. "
+                f"{name} is not a command; there are {known}. "
                 "Begin with // to send a text that starts with a slash."
             )
-        usage = next(name for name in HELP if name.split()[0] == command)
-        needed = " " in usage and command != "/rebase"
-        if needed and not rest.strip():
-            raise UsageError(f"write it as {usage}")
+        if command.needs_arguments and not rest.strip():
+            raise UsageError(f"write it as {command.usage}")
         return await handler(rest.strip(), client_id)
 
     async def _help(self, rest: str, client_id: str | None) -> str:
-        return "\n".join(f"{name}  {words}" for name, words in HELP.items())
+        return "\n".join(f"{command.usage}  {command.help}" for command in COMMANDS)
 
     async def _compact(self, rest: str, client_id: str | None) -> str | None:
         changed = await self._memory.run_pass("command")

@@ -2,38 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """One line of the hint list."""
-
-    name: str
-    arguments: str
-    help: str
-
-
-COMMANDS = (
-    Command("/compact", "", "run a pass over the memory now"),
-    Command("/now", "TEXT", "stop the running step and tell the agent at once"),
-    Command("/queue", "TEXT", "an input for after this task"),
-    Command("/pin", "IRI", "protect an entry; its number will do"),
-    Command("/unpin", "IRI", "make it an ordinary entry"),
-    Command("/recall", "IRI", "bring an entry back in full"),
-    Command("/undo", "", "take back the last pass"),
-    Command("/pause", "", "hold the agent between two cycles"),
-    Command("/resume", "", "let it go on"),
-    Command("/task", "TEXT", "refine the task"),
-    Command("/rebase", "IRI", "make an input the task: the talk has moved on"),
-    Command("/replaces", "ID", "this instruction replaces the older one it is close to"),
-    Command("/adds", "ID", "it adds to the older one, or has nothing to do with it"),
-    Command("/withdraw", "ID", "take a pending supplement back"),
-    Command("/class", "ID CLASS", "change how an input was classified"),
-    Command("/help", "", "every key and command"),
-    Command("/exit", "", "end the session"),
-)
-"""What can be typed; `//` at the start escapes."""
+from gh_tui.agent.command_list import COMMANDS, Command
 
 
 def is_command(text: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gh_tui.agent.command_list import COMMANDS
 from gh_tui.errors import UsageError
 from gh_tui.events import types as ev
 from gh_tui.runtime import Mind
@@ -44,6 +45,18 @@ async def test_what_cannot_be_done_says_why(
         with pytest.raises(UsageError, match=hint):
             await run.session.submit(command)
         assert run.session.state.seq == before
+
+
+async def test_every_command_on_the_list_is_known(tmp_path: Path, mind: Mind) -> None:
+    async with live(ANSWERS, tmp_path, mind) as run:
+        for command in COMMANDS:
+            if command.name == "/exit":  # whoever shows the session carries it out
+                continue
+            try:
+                await run.session.submit(command.name)
+            except UsageError as error:
+                assert "is not a command" not in str(error)
+                assert not command.needs_arguments or str(error) == f"write it as {command.usage}"
 
 
 async def test_a_double_slash_sends_a_text_that_begins_with_one(tmp_path: Path, mind: Mind) -> None:

@@ -60,7 +60,7 @@ async def test_the_title_is_true_in_every_state(size: tuple[int, int]) -> None:
         assert "Esc stops" in screen_text(app)
         await pilot.press("slash", "u", "n", "d", "o")
         await until(pilot, lambda: "Enter: run command /undo" in screen_text(app))
-        assert "take back the last pass" in screen_text(app)
+        assert "undo the latest pass" in screen_text(app)
         await session.finish()
         await pilot.press(*["backspace"] * 5)
         await until(pilot, lambda: "Enter: send ─" in screen_text(app))

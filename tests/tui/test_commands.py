@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from gh_tui.agent.commands import HELP
-from gh_tui.tui.commands import COMMANDS, completed, enter_meaning, is_command, matching
+from gh_tui.tui.commands import completed, enter_meaning, is_command, matching
 
 
 @pytest.mark.parametrize(
@@ -23,11 +22,6 @@ def test_the_title_says_what_enter_does(
     text: str, busy: bool, ready: bool, has_task: bool, wanted: str
 ) -> None:
     assert enter_meaning(text, busy=busy, ready=ready, has_task=has_task) == wanted
-
-
-def test_every_command_of_the_session_is_listed() -> None:
-    ours = {f"{c.name} {c.arguments}".strip() for c in COMMANDS}
-    assert set(HELP) <= ours
 
 
 def test_hints_follow_the_first_word() -> None:

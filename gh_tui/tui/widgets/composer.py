@@ -7,8 +7,9 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
+from gh_tui.agent.command_list import COMMANDS, Command
 from gh_tui.text import one_line, visible
-from gh_tui.tui.commands import COMMANDS, Command, completed, enter_meaning, matching
+from gh_tui.tui.commands import completed, enter_meaning, matching
 from gh_tui.tui.ink import DIM
 from gh_tui.tui.widgets.input_box import InputBox
 from gh_tui.tui.widgets.receipts import Receipts
@@ -90,7 +91,7 @@ class Composer(Vertical):
         self.hints.display = bool(found)
         lines = [
             Content.assemble(
-                (f"{command.name} {command.arguments}".ljust(18), "bold"),
+                (command.usage.ljust(18), "bold"),
                 (command.help, DIM),
             )
             for command in found[:HINTS]
@@ -170,4 +171,4 @@ class Composer(Vertical):
 
 def command_lines() -> list[tuple[str, str]]:
     """Every command with what it does, for the help."""
-    return [(f"{c.name} {c.arguments}".strip(), c.help) for c in COMMANDS]
+    return [(command.usage, command.help) for command in COMMANDS]
