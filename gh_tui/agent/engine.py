@@ -214,7 +214,10 @@ class Engine:
         return result
 
     async def _finish(self, result: RunResult) -> None:
-        changed = await self._hooks.run("TaskEnd", result)
+        try:
+            changed = await self._hooks.run("TaskEnd", result)
+        except Exception as error:  # the engine outlives any hook
+            changed = RunResult("failed", _words(error))
         if isinstance(changed, Veto):
             changed = RunResult("failed", changed.reason)
         with contextlib.suppress(GhError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,22 @@ async def test_a_result_can_be_changed_before_anyone_sees_it(tmp_path: Path, min
         await run.session.wait_idle()
         assert run.requests()[-1][-1]["content"] == "[cut]"
         assert "[cut]" in [turn.text for turn in run.session.state.turns.values()]
+
+
+async def test_a_hook_that_raises_ends_the_task_and_not_the_engine(
+    tmp_path: Path, mind: Mind
+) -> None:
+    async def broken(result: object) -> object:
+        raise RuntimeError("no")
+
+    async with live([{"text": "One."}, {"text": "Two."}], tmp_path, mind) as run:
+        (await run.session.hooks()).add("TaskEnd", broken)
+        for text in ("Do it", "Again"):
+            await run.session.submit(text)
+            async with asyncio.timeout(10):
+                await run.session.wait_idle()
+        assert [end.outcome for end in run.events(ev.TaskFinished)] == ["failed", "failed"]
+        assert run.texts() == ["Do it", "Again"]
 
 
 async def test_a_task_that_is_vetoed_sends_nothing_and_keeps_the_input(
