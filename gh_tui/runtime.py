@@ -98,7 +98,11 @@ class Session:
             self._recorder = self._open_recorder(paths, disk)
         else:
             self._recorder = Recorder(resume, disk)
-            self._restored = read_session(resume)
+            try:
+                self._restored = read_session(resume)
+            except RecordingError:
+                self._recorder.close()
+                raise
             self.id = self._restored.session
         self.recording = None if self._recorder is None else self._recorder.path
         key = environ.get(settings.provider.api_key_env, "").strip()

@@ -51,7 +51,11 @@ class Recorder:
         self.path = path
         self._disk = disk or Disk()
         self._descriptor = _open_locked(path)
-        self._complete_torn_tail()
+        try:
+            self._complete_torn_tail()
+        except RecordingError:
+            os.close(self._descriptor)
+            raise
         self._closed = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="journal")
 

@@ -118,6 +118,19 @@ async def test_a_full_disk_leaves_no_torn_line_and_writing_goes_on(
     assert path.read_bytes().count(b"\n") == 2
 
 
+def test_a_tail_that_cannot_be_completed_does_not_keep_the_lock(tmp_path: Path) -> None:
+    class FullDisk(Disk):
+        def write(self, descriptor: int, data: bytes) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    path = tmp_path / "torn.jsonl"
+    path.write_bytes(b'{"v":1')
+    with pytest.raises(RecordingError, match="No space"):
+        Recorder(path, FullDisk())
+    Recorder(path).close()
+    assert path.read_bytes() == b'{"v":1\n'
+
+
 def test_a_second_writer_is_told(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     recorder = Recorder(path)

@@ -6,10 +6,15 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from gh_tui.errors import RecordingError
 from gh_tui.events import types as ev
 from gh_tui.events.state import fold
 from gh_tui.journal.reader import read_records
-from gh_tui.runtime import Mind
+from gh_tui.runtime import Mind, Session
+from gh_tui.settings.model import Settings
+from gh_tui.settings.paths import Paths
 from tests.harness import Live, live
 
 LOOK: dict[str, Any] = {"calls": [{"name": "list_files", "arguments": {"path": "."}}]}
@@ -41,6 +46,21 @@ async def test_waiting_supplements_are_there_and_go_with_the_next_input_in_order
         wanted = ["Describe this folder", "in one sentence", "用中文", "Are you there?"]
         assert again.texts() == wanted
         assert [s.status for s in again.session.state.supplements.values()] == ["injected"] * 2
+
+
+def test_a_recording_that_cannot_be_resumed_is_not_kept_locked(tmp_path: Path, mind: Mind) -> None:
+    recording = tmp_path / "empty.jsonl"
+    recording.write_bytes(b"not a record\n")
+    for _ in range(2):
+        with pytest.raises(RecordingError, match="no readable record"):
+            Session(
+                Settings(),
+                Paths(tmp_path, tmp_path),
+                tmp_path,
+                interactive=False,
+                mind=mind,
+                resume=recording,
+            )
 
 
 async def test_a_taken_supplement_stays_the_same_turn(tmp_path: Path, mind: Mind) -> None:
