@@ -33,13 +33,19 @@ class Dispatch:
         self._timeline = timeline
         self._settled = settled
         self._heard = heard
+        self._sent: ev.RequestSent | None = None
         self.requests: dict[int, ev.RequestSent] = {}
-        """Every request with its manifest, for "show me the message that carried it"."""
+        """Those that first carried a supplement, for "show me the message that carried it"."""
 
     def take(self, state: SessionState, envelope: Envelope) -> None:
         """One event."""
-        if isinstance(envelope.event, ev.RequestSent):
-            self.requests[envelope.event.request] = envelope.event
+        match envelope.event:
+            case ev.RequestSent() as event:
+                self._sent = event
+            case ev.SupplementInjected(request=request) if self._sent is not None:
+                self.requests[request] = self._sent
+            case _:
+                pass
         self._transcript.apply(envelope, state)
         self._timeline.show(state, envelope)
         self._heard(state, envelope)
