@@ -256,6 +256,16 @@ async def test_the_filter_goes_round() -> None:
         assert "only" not in lines(app.timeline)[0]
 
 
+def test_what_the_user_made_ordinary_is_protected_no_more() -> None:
+    state = fold(migration())
+    turn = next(turn for turn in state.turns.values() if turn.is_supplement and not turn.pinned)
+    ledger = Ledger()
+    ledger.rebuild(state)
+    assert ledger.is_protected(turn)
+    state.apply(Envelope(None, turn.time, state.session, ev.TurnUnpinned(iri=turn.iri)))
+    assert not ledger.is_protected(turn)
+
+
 async def test_a_filtered_view_takes_in_new_events() -> None:
     app = Panes()
     envelopes = migration()

@@ -104,12 +104,8 @@ class Ledger:
 
     def is_protected(self, turn: TurnState) -> bool:
         """Whether the program may never take this turn away."""
-        return (
-            turn.pinned
-            or turn.standing
-            or turn.is_supplement
-            or turn.iri in (self.task, self.newest)
-        )
+        instructs = (turn.standing or turn.is_supplement) and not turn.demoted
+        return turn.pinned or instructs or turn.iri in (self.task, self.newest)
 
     def take(self, event: ev.Event) -> Update:
         """Take in one event that the state already holds."""
