@@ -138,7 +138,13 @@ def migration() -> list[Envelope]:
             window=4096,
             window_source="server",
             embedder="native",
-            settings={"eviction": {"relevance_threshold": 0.3, "high_watermark": 0.85}},
+            settings={
+                "eviction": {
+                    "relevance_threshold": 0.3,
+                    "high_watermark": 0.85,
+                    "keep_tool_results": 2,
+                }
+            },
             reason="no key, no server",
         ),
         ev.TaskStarted(
@@ -147,10 +153,14 @@ def migration() -> list[Envelope]:
     )
     _first_half(story)
     story.say(pass_started(1, "watermark", 1342))
-    story.change(4, "full", "masked", "mask", 268, 1, keep_tool_results=2.0)
-    story.change(6, "full", "masked", "mask", 391, 1, keep_tool_results=2.0)
-    story.change(8, "full", "archived", "threshold", 15, 1, relevance=0.04, threshold=0.3, age=381)
-    story.change(9, "full", "archived", "threshold", 48, 1, relevance=0.09, threshold=0.3, age=363)
+    story.change(4, "full", "masked", "mask", 268, 1, newer_results=2.0)
+    story.change(6, "full", "masked", "mask", 391, 1, newer_results=2.0)
+    story.change(
+        8, "full", "archived", "threshold", 15, 1, relevance_score=0.04, threshold=0.3, age=381
+    )
+    story.change(
+        9, "full", "archived", "threshold", 48, 1, relevance_score=0.09, threshold=0.3, age=363
+    )
     story.say(ev.PassFinished(pass_=1, tokens_after=620, prefix_kept=212))
     _second_half(story)
     story.say(
@@ -163,9 +173,13 @@ def migration() -> list[Envelope]:
         ),
         pass_started(2, "topic", 1288),
     )
-    story.change(13, "full", "summary", "fusion", 118, 2, retention=0.18, relevance=0.34, age=402)
-    story.change(6, "masked", "archived", "fusion", 31, 2, retention=0.11, relevance=0.41, age=600)
-    story.change(16, "full", "archived", "topic", 64, 2, relevance=0.22, age=305)
+    story.change(
+        13, "full", "summary", "fusion", 118, 2, retention=0.18, relevance_score=0.34, age=402
+    )
+    story.change(
+        6, "masked", "archived", "fusion", 31, 2, retention=0.11, relevance_score=0.41, age=600
+    )
+    story.change(16, "full", "archived", "topic", 64, 2, relevance_score=0.22, age=305)
     story.say(ev.PassFinished(pass_=2, tokens_after=884, prefix_kept=212))
     story.turn(
         "assistant", "Kita bisa mulai dari pantai Jimbaran lalu Ubud, dua hari cukup.", 41, 0.2

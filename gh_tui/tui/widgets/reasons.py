@@ -11,11 +11,6 @@ from gh_tui.events.state import PassState, SessionState, TurnState
 from gh_tui.events.types import TurnFidelityChanged
 from gh_tui.events.values import Fidelity
 
-_IDLE = ("idle", "idle_seconds", "age", "age_seconds")
-_RELEVANCE = ("relevance", "relevance_score", "r")
-_THRESHOLD = ("threshold", "relevance_threshold")
-_RETENTION = ("retention", "value")
-_KEEP = ("keep_tool_results", "keep", "newest")
 _VERBS: dict[Fidelity, str] = {
     "masked": "masked",
     "summary": "summary",
@@ -27,8 +22,6 @@ _VERBS: dict[Fidelity, str] = {
 def setting(state: SessionState, name: str, default: float) -> float:
     """A numeric setting of the session by its dotted name, as recorded at its start."""
     values: Any = state.started.settings if state.started is not None else {}
-    if isinstance(values.get(name), int | float):
-        return float(values[name])
     for part in name.split("."):
         values = values.get(part) if isinstance(values, dict) else None
     return float(values) if isinstance(values, int | float) else default
@@ -57,7 +50,7 @@ def short(change: TurnFidelityChanged, state: SessionState) -> str:
             relevance, limit = _relevance(change, state)
             text = "low score" if relevance is None else f"{relevance:.2f}<{limit:.2f}"
         case "fusion":
-            kept = _term(change, _RETENTION)
+            kept = change.terms.get("retention")
             text = "lowest" if kept is None else f"lowest {kept:.2f}"
         case "topic":
             text = "old topic"
@@ -108,44 +101,34 @@ def span(seconds: float) -> str:
 def _cause(change: TurnFidelityChanged, state: SessionState) -> str:
     match change.phase:
         case "mask":
-            keep = _term(change, _KEEP)
-            count = setting(state, "eviction.keep_tool_results", 10) if keep is None else keep
+            count = setting(state, "eviction.keep_tool_results", 10)
             return f"tool result older than the newest {count:.0f}"
         case "threshold":
             relevance, limit = _relevance(change, state)
             low = "relevance too low" if relevance is None else f"relevance {relevance:.2f}"
             return _with_idle(low if relevance is None else f"{low} < {limit:.2f}", change)
         case "fusion":
-            kept = _term(change, _RETENTION)
+            kept = change.terms.get("retention")
             return "lowest retention" if kept is None else f"lowest retention {kept:.2f}"
         case "topic":
             return _with_idle("topic before the shift", change)
         case "user":
-            by = _term(change, ("replaced_by",))
+            by = change.terms.get("replaced_by")
             return "you asked for it" if by is None else f"replaced by #{by:.0f}, as you said"
         case _:
             return change.phase
 
 
 def _with_idle(text: str, change: TurnFidelityChanged) -> str:
-    idle = _term(change, _IDLE)
+    idle = change.terms.get("age")
     return text if idle is None else f"{text}, idle {span(idle)}"
 
 
 def _relevance(change: TurnFidelityChanged, state: SessionState) -> tuple[float | None, float]:
-    relevance = _term(change, _RELEVANCE)
+    relevance, limit = change.terms.get("relevance_score"), change.terms.get("threshold")
     turn: TurnState | None = state.turns.get(change.iri)
     if relevance is None and turn is not None:
         relevance = turn.relevance_score
-    limit = _term(change, _THRESHOLD)
-    return relevance, setting(state, "eviction.relevance_threshold", 0.3) if (
-        limit is None
-    ) else limit
-
-
-def _term(change: TurnFidelityChanged, names: tuple[str, ...]) -> float | None:
-    for name in names:
-        value = change.terms.get(name)
-        if value is not None:
-            return value
-    return None
+    if limit is None:
+        limit = setting(state, "eviction.relevance_threshold", 0.3)
+    return relevance, limit
