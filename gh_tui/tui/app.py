@@ -45,7 +45,6 @@ STYLES = (
 )
 
 Samples = Callable[[], Sequence[tuple[Path, str]]]
-OpenRecording = Callable[[Path], Recording]
 
 
 class GlidingHorseApp(QuietCrash, App[int]):
@@ -71,7 +70,6 @@ class GlidingHorseApp(QuietCrash, App[int]):
         theme: str = theme_files.DEFAULT_DARK,
         theme_folder: Path | None = None,
         samples: Samples | None = None,
-        open_recording: OpenRecording | None = None,
     ) -> None:
         """A session factory, or a player.
 
@@ -82,7 +80,6 @@ class GlidingHorseApp(QuietCrash, App[int]):
             theme: the name of a theme; one that does not exist is told and replaced.
             theme_folder: the user's own theme files.
             samples: the recordings on offer; by default those that come with the program.
-            open_recording: makes a player; by default the program's own.
         """
         plain = "NO_COLOR" in os.environ
         super().__init__(
@@ -95,7 +92,6 @@ class GlidingHorseApp(QuietCrash, App[int]):
         self._first_theme = "ansi-dark" if plain else theme
         self._theme_folder = theme_folder
         self._samples = samples or _shipped_samples
-        self._open_recording = open_recording or _open_player
         self._asked_at = -QUIT_SECONDS
         self._leaving = False
 
@@ -195,7 +191,7 @@ class GlidingHorseApp(QuietCrash, App[int]):
         if path is None:
             return
         try:
-            self.push_screen(ReplayScreen(self._open_recording(path)))
+            self.push_screen(ReplayScreen(_open_player(path)))
         except GhError as error:
             self.tell(str(error), "error")
 

@@ -6,6 +6,7 @@ Rows are kept for the whole session; the pane mounts widgets for the newest of t
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal
 
 from gh_tui.events import types as ev
@@ -232,8 +233,6 @@ def _pass_note(event: ev.PassFinished, state: SessionState) -> tuple[Level, str]
 
 def clock(time: str) -> str:
     """Hours and minutes, local, of an RFC 3339 time; the text itself if it is none."""
-    from datetime import datetime
-
     try:
         return datetime.fromisoformat(time).astimezone().strftime("%H:%M")
     except ValueError:

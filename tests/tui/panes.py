@@ -38,9 +38,6 @@ class Panes(App[None]):
         yield self.timeline
         yield self.status
 
-    def on_timeline_selected(self, message: Timeline.Selected) -> None:
-        self.posted.append(("selected", message.iri))
-
     def on_timeline_act(self, message: Timeline.Act) -> None:
         self.posted.append((message.action, message.iri))
 

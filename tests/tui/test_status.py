@@ -11,8 +11,7 @@ from gh_tui.events import types as ev
 from gh_tui.events.envelope import Envelope
 from gh_tui.events.state import SessionState, fold
 from gh_tui.tui.theme_files import DEFAULT_DARK, DEFAULT_LIGHT
-from gh_tui.tui.widgets.status import ReplayInfo
-from gh_tui.tui.widgets.status_words import Part, activity, arrange
+from gh_tui.tui.widgets.status_words import Part, ReplayInfo, activity, arrange
 from tests.tui.panes import Panes, lines, poor_segments, widths
 from tests.tui.sessions import SESSION, migration, states
 

@@ -12,7 +12,7 @@ from gh_tui.events.state import SessionState
 from gh_tui.tui.ports import Recording
 from gh_tui.tui.screens.session import SessionScreen
 from gh_tui.tui.widgets.replay_controls import SPEEDS, ReplayControls
-from gh_tui.tui.widgets.status import ReplayInfo
+from gh_tui.tui.widgets.status_words import ReplayInfo
 
 
 class ReplayScreen(SessionScreen):

@@ -18,8 +18,6 @@ from gh_tui.tui.cells import shorten
 from gh_tui.tui.widgets import status_words as words
 from gh_tui.tui.widgets.status_words import GAP, Part, ReplayInfo
 
-__all__ = ["ReplayInfo", "StatusBar"]
-
 FLASH_SECONDS = 8.0
 """How long a topic shift stays a highlighted line."""
 WARNING_SECONDS = 20.0
@@ -42,14 +40,8 @@ class StatusBar(Widget):
         "status--warn",
     }
 
-    def __init__(
-        self,
-        clock: Clock | None = None,
-        *,
-        id: str | None = None,  # noqa: A002
-        classes: str | None = None,
-    ) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self, clock: Clock | None = None) -> None:
+        super().__init__()
         self._clock = clock or SystemClock()
         self._state = SessionState()
         self._replay: ReplayInfo | None = None

@@ -75,13 +75,6 @@ class Timeline(ScrollView, can_focus=True):
         Binding("f", "filter", "Filter"),
     ]
 
-    class Selected(Message):
-        """The user moved to another turn."""
-
-        def __init__(self, iri: str) -> None:
-            super().__init__()
-            self.iri = iri
-
     class Act(Message):
         """The user asks for something to be done with a turn; the IRI is empty if there is none."""
 
@@ -90,8 +83,8 @@ class Timeline(ScrollView, can_focus=True):
             self.action = action
             self.iri = iri
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id, classes=classes)
+    def __init__(self) -> None:
+        super().__init__()
         self._ledger = Ledger()
         self._selected: Line | None = None
         self._following = True
@@ -294,7 +287,6 @@ class Timeline(ScrollView, can_focus=True):
         self._following = line == self._ledger.newest
         self._reveal(index)
         self.refresh()
-        self.post_message(self.Selected(line))
 
     def _reveal(self, index: int) -> None:
         first, body = self.scroll_offset.y, self._body()
