@@ -8,25 +8,18 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from gh_tui.events.values import ManifestEntry
-from gh_tui.memory.table import ARCHIVED, FULL, LEVELS, SUMMARY
+from gh_tui.memory.table import ARCHIVED, LEVELS, MASKED
 from gh_tui.memory.tokens import count_message, scale
 from gh_tui.providers.base import Message
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from gh_tui.events.values import Part, ToolCall
+    from gh_tui.events.values import ToolCall
     from gh_tui.memory.l1 import L1Session
-    from gh_tui.memory.table import TurnTable
-    from gh_tui.memory.turn import L1Turn
-
-Piece = tuple[Message, ManifestEntry]
-Unit = tuple[Piece, ...]
-"""The messages of a turn, or of an exchange, with their manifest entries."""
-Looks = dict[int, tuple[int, int]]
-"""By row: the index of its fidelity in `LEVELS`, and its corrected tokens."""
+    from gh_tui.memory.table import Ints, Levels
 
 NO_RESULT: Final = "[no result: the call was cut short]"
+_FIRST: Final = -1
+"""The place of the task, before all rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,122 +30,99 @@ class Pieces:
     manifest: list[ManifestEntry] = field(default_factory=list)
     costs: list[int] = field(default_factory=list)
 
-    def extend(self, unit: Unit) -> None:
-        """Put the messages of a unit at the end."""
-        for message, entry in unit:
-            self.messages.append(message)
-            self.manifest.append(entry)
-            self.costs.append(entry.tokens)
+    def insert(self, place: int, message: Message, entry: ManifestEntry) -> None:
+        """Put in one more."""
+        self.messages.insert(place, message)
+        self.manifest.insert(place, entry)
+        self.costs.insert(place, entry.tokens)
 
 
 class PieceCache:
     """The pieces of one session; what comes out does not depend on earlier calls.
 
-    Only units that look different from the last time are made anew.
+    Only rows that look different from the last time are made anew.
     """
 
     def __init__(self) -> None:
         self._factor = 1.0
         self._task: int | None = None
-        self._units: dict[int, Unit] = {}
+        self._messages: dict[int, Message] = {}
+        self._entries: dict[int, ManifestEntry] = {}
         self._pieces = Pieces()
-        self._level: NDArray[np.int8] = np.zeros(0, np.int8)
-        self._revision: NDArray[np.int64] = np.zeros(0, np.int64)
+        self._look: Levels = np.zeros(0, np.int8)
+        self._revision: Ints = np.zeros(0, np.int64)
 
     def update(self, l1: L1Session, factor: float) -> Pieces:
         """The pieces as they are now: the task, then all turns in order.
 
         The lists are the cache's own: read them only, until the next call.
         """
+        table = l1.table
         task = None if l1.task is None else l1.row(l1.task.iri)
-        known, table = len(self._level), l1.table
-        if (factor, task) != (self._factor, self._task) or known > len(table):
+        if (factor, task) != (self._factor, self._task) or len(self._look) > len(table):
             self._forget()
-            known = 0
         self._factor, self._task = factor, task
-        heads = self._changed(table)
-        if not heads.size:
-            return self._pieces
-        fresh = self._make(l1, heads)
-        self._level, self._revision = table.level.copy(), table.revision.copy()
-        if known and heads[0] >= known:
-            for unit in fresh:
-                self._pieces.extend(unit)
-        else:
-            self._join()
+        # A unit is shown as its head is: results vanish behind the line of their exchange.
+        shown = table.messages(table.level[table.head])
+        look = table.level * shown.astype(np.int8)
+        rows = self._changed(look, table.revision)
+        if rows.size:
+            self._make(l1, rows, look[rows])
+            self._pieces = self._join(l1, look)
+            self._look, self._revision = look, table.revision.copy()
         return self._pieces
 
     def _forget(self) -> None:
-        self._units, self._pieces = {}, Pieces()
-        self._level, self._revision = self._level[:0], self._revision[:0]
+        self._messages, self._entries, self._pieces = {}, {}, Pieces()
+        self._look, self._revision = self._look[:0], self._revision[:0]
 
-    def _changed(self, table: TurnTable) -> NDArray[np.int64]:
-        """Heads of the units that look different from what is kept, in order."""
-        known = len(self._level)
-        same = (table.level[:known] == self._level) & (table.revision[:known] == self._revision)
-        marked = np.zeros(len(table), np.bool_)
-        marked[table.head[:known][~same]] = True
-        marked[table.head[known:]] = True
-        return np.flatnonzero(marked)
+    def _changed(self, look: Levels, revision: Ints) -> Ints:
+        """Rows that look different from what is kept, in order."""
+        known = len(self._look)
+        changed = look > ARCHIVED
+        changed[:known] &= revision[:known] != self._revision
+        changed[:known] |= look[:known] != self._look
+        return np.flatnonzero(changed)
 
-    def _make(self, l1: L1Session, heads: NDArray[np.int64]) -> list[Unit]:
-        """Make the units of these heads; gives those that are shown."""
-        table, made = l1.table, []
-        shown = table.level[heads] > ARCHIVED
-        if self._units:
-            for row in heads[~shown].tolist():
-                self._units.pop(row, None)
-        marked = np.zeros(len(table), np.bool_)
-        marked[heads[shown]] = True
-        rows = np.flatnonzero(marked[table.head])
-        level = table.level[rows]
-        costs = table.costs_of(rows, level, self._factor)
-        pairs = zip(level.tolist(), costs.tolist(), strict=True)
-        looks = dict(zip(rows.tolist(), pairs, strict=True))
-        for row in heads[shown].tolist():
-            unit = self._units[row] = self._unit(l1, row, looks)
-            made.append(unit)
-        return made
+    def _make(self, l1: L1Session, rows: Ints, look: Levels) -> None:
+        """Make the pieces of these rows anew; those that are shown no more go."""
+        costs = l1.table.costs_of(rows, look, self._factor)
+        for row, level, tokens in zip(rows.tolist(), look.tolist(), costs.tolist(), strict=True):
+            if level == ARCHIVED:
+                del self._messages[row], self._entries[row]
+                continue
+            message = self._messages[row] = l1.message(row, level)
+            self._entries[row] = ManifestEntry(
+                message.iri,
+                "task" if row == self._task else "turn",
+                message.role,
+                LEVELS[level],
+                tokens,
+            )
 
-    def _join(self) -> None:
-        """Put all units together again, the task first."""
-        units = [self._units[row] for row in sorted(self._units) if row != self._task]
-        if self._task in self._units:
-            units.insert(0, self._units[self._task])
-        self._pieces = Pieces()
-        for unit in units:
-            self._pieces.extend(unit)
-
-    def _unit(self, l1: L1Session, row: int, looks: Looks) -> Unit:
-        """A turn and, after a message with calls, one result for each call in any case."""
-        turns = l1.turns
-        level, tokens = looks[row]
-        part: Part = "task" if row == self._task else "turn"
-        head = _piece(turns[row], l1.shown(row), level, tokens, part)
-        calls = head[0].calls
-        if not calls:
-            return (head,)
-        results = [
-            _piece(turns[member], l1.shown(member), *looks[member], "turn")
-            for member in l1.members(row)
-        ]
-        answered = {message.call_id for message, _ in results}
-        missing = [call for call in calls if call.id not in answered]
-        return (head, *results, *(_no_result(call, self._factor) for call in missing))
+    def _join(self, l1: L1Session, look: Levels) -> Pieces:
+        """Put all pieces together: the task first, results behind the message that asked."""
+        head = l1.table.head
+        place = np.where(head == self._task, _FIRST, head)
+        rows = np.flatnonzero(look)
+        rows = rows[np.argsort(place[rows], kind="stable")]
+        pieces = Pieces()
+        pieces.messages.extend(map(self._messages.__getitem__, rows.tolist()))
+        pieces.manifest.extend(map(self._entries.__getitem__, rows.tolist()))
+        pieces.costs.extend(entry.tokens for entry in pieces.manifest)
+        cut = [row for row in l1.unanswered if look[row] >= MASKED]
+        for row in sorted(cut, key=place.__getitem__, reverse=True):
+            end = int(np.searchsorted(place[rows], place[row], side="right"))
+            answered = {l1.turns[member].call_id for member in l1.members(row)}
+            for call in reversed(l1.turns[row].calls):
+                if call.id not in answered:
+                    pieces.insert(end, *_no_result(call, self._factor))
+        return pieces
 
 
-def _no_result(call: ToolCall, factor: float) -> Piece:
+def _no_result(call: ToolCall, factor: float) -> tuple[Message, ManifestEntry]:
     tokens = scale(count_message(NO_RESULT), factor)
     return (
         Message(role="tool", text=NO_RESULT, call_id=call.id, name=call.name),
         ManifestEntry(iri=None, part="turn", role="tool", fidelity="full", tokens=tokens),
     )
-
-
-def _piece(turn: L1Turn, text: str, level: int, tokens: int, part: Part) -> Piece:
-    entry = ManifestEntry(turn.iri, part, turn.role, LEVELS[level], tokens)
-    if level == SUMMARY:
-        return Message(role=turn.role, text=text, iri=turn.iri), entry
-    blocks = turn.provider_blocks if level == FULL else ()
-    message = Message(turn.role, text, turn.calls, turn.call_id, turn.name, blocks, turn.iri)
-    return message, entry

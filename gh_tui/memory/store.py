@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -13,10 +13,11 @@ from gh_tui.memory import forms
 from gh_tui.memory.lexicon import Lexicon
 from gh_tui.memory.names import NameBook
 from gh_tui.memory.passes import Evidence
-from gh_tui.memory.table import ARCHIVED, FULL, LEVELS, SUMMARY, TurnTable
+from gh_tui.memory.table import FULL, LEVELS, SUMMARY, TurnTable
 from gh_tui.memory.tokens import count_message
 from gh_tui.memory.turn import L1Turn, iris_in
 from gh_tui.memory.vectors import VECTOR_BYTES, VectorStore
+from gh_tui.providers.base import Message
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,7 +41,7 @@ class TurnStore:
     ) -> None:
         self.result_limit = result_limit
         self._turns: list[L1Turn] = []
-        self._full: list[str] = []
+        self._full: list[Message] = []
         self._lines: list[str] = []
         self._names = NameBook()
         self._row: dict[str, int] = {}
@@ -50,6 +51,7 @@ class TurnStore:
         self._evidence = Evidence(self._lexicon, self._vectors, calibrate)
         self._members: dict[int, list[int]] = {}
         self._open: dict[str, int] = {}
+        self._unanswered: set[int] = set()
         self._task: int | None = None
         self._latest_input: int | None = None
         self._held: set[int] = set()
@@ -103,22 +105,28 @@ class TurnStore:
         """The turns of the unit that an IRI belongs to, its head first."""
         return [self._turns[row] for row in self._unit(self._row[iri])]
 
-    def shown(self, row: int) -> str:
-        """The text in which a row appears in a request at its fidelity; empty if archived.
+    def message(self, row: int, level: int) -> Message:
+        """A row as a request shows it at a level of `LEVELS` above archived.
 
-        A summarised exchange appears at its head only. The same object comes back until the
-        text changes.
+        The line of an exchange is that of its head.
         """
-        level = int(self._table.level[row])
+        full = self._full[row]
         if level == FULL:
-            return self._full[row]
-        if level == ARCHIVED or (level == SUMMARY and self._table.head[row] != row):
-            return ""
-        return self._lines[row]
+            return full
+        if level == SUMMARY:
+            return Message(full.role, self._lines[row], iri=full.iri)
+        return Message(
+            full.role, self._lines[row], full.calls, full.call_id, full.name, iri=full.iri
+        )
 
     def members(self, row: int) -> Sequence[int]:
         """Rows of the results that belong to the assistant message in a row."""
         return self._members.get(row, ())
+
+    @property
+    def unanswered(self) -> Collection[int]:
+        """Rows of the messages with a call that has no result, or none yet."""
+        return self._unanswered
 
     def tokens(self, factor: float = 1.0) -> int:
         """Corrected tokens of all turns at their fidelity."""
@@ -167,6 +175,8 @@ class TurnStore:
                 raise ValueError(f"{turn.iri} answers no open call ({turn.call_id})")
             head = opened
             self._members[head].append(row)
+            if head not in self._open.values():
+                self._unanswered.discard(head)
         elif turn.role == "user":
             self._end_exemptions()
             self._latest_input = row
@@ -180,7 +190,7 @@ class TurnStore:
         full = turn.tokens if shown is turn.text else count_message(shown)
         self._names.add(turn)
         line = self._line(row, turn)
-        self._full.append(shown)
+        self._full.append(_full_message(turn, shown))
         self._lines.append(line)
         self._table.append(turn, head=head, full=full, line=count_message(line))
         self._lexicon.add(turn.text)
@@ -310,6 +320,7 @@ class TurnStore:
 
     def _open_calls(self, row: int, turn: L1Turn) -> None:
         self._members[row] = []
+        self._unanswered.add(row)
         for call in turn.calls:
             self._open[call.id] = row
             for iri in iris_in(" ".join(map(str, call.arguments.values()))):
@@ -334,3 +345,8 @@ class TurnStore:
         results = [self._turns[row] for row in rows]
         names = [name for row in (head, *rows) for name in self._names[row]]
         self._set_line(head, forms.exchange_line(self._turns[head], results, names))
+
+
+def _full_message(turn: L1Turn, text: str) -> Message:
+    blocks = turn.provider_blocks
+    return Message(turn.role, text, turn.calls, turn.call_id, turn.name, blocks, turn.iri)

@@ -95,6 +95,23 @@ def test_calls_that_were_cut_short_get_a_result() -> None:
     validate_order(assembled.messages)
 
 
+def test_a_result_that_is_missing_stands_where_the_call_was_made() -> None:
+    talk, cache = Talk(), PieceCache()
+    frame = Frame(system=SYSTEM, budget=1500)
+    talk.say("user", "Fix the parser.", is_task=True)
+    asked = talk.call(2)
+    talk.say("user", "Only the lexer, please.", is_supplement=True)
+    assemble(talk.l1, frame, (), cache)
+    talk.say("tool", "42 lines", call_id=asked.calls[1].id, name="read_file")
+    talk.exchange("12 lines")
+    assembled = assemble(talk.l1, frame, (), cache)
+    assert [m.text for m in assembled.messages[3:5]] == ["42 lines", NO_RESULT]
+    assert assembled.messages[4].call_id == asked.calls[0].id
+    assert [m.text for m in assembled.messages if m.text == NO_RESULT] == [NO_RESULT]
+    assert set(talk.l1.unanswered) == {talk.l1.row(asked.iri)}
+    validate_order(assembled.messages)
+
+
 def test_a_supplement_that_came_while_tools_ran_stands_after_their_results() -> None:
     talk = Talk()
     talk.say("user", "Fix the parser.", is_task=True)

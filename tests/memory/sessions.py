@@ -67,6 +67,10 @@ class Talk:
         }
         return PassRequest(**{**values, **fields})
 
+    def shown(self, row: int) -> str:
+        """The text of a row as a request shows it."""
+        return self.l1.message(row, int(self.l1.table.level[row])).text
+
     def run(self, trigger: Trigger = "watermark", **fields: Any) -> list[ev.Event]:
         return self.l1.evict_with_query(self.request(trigger, **fields))
 

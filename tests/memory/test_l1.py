@@ -46,7 +46,7 @@ def test_what_the_user_said_holds_through_five_passes(policy: str, trigger: Trig
     for budget in (2000, 1000, 400, 200, 100):
         talk.run(trigger, policy=policy, budget=budget, now=FOREVER, proposed=everything)
         talk.say("assistant", LONG, score=0.0)
-    assert [talk.l1.shown(talk.l1.row(iri)) for iri in kept] == texts
+    assert [talk.shown(talk.l1.row(iri)) for iri in kept] == texts
     assert talk.l1.fidelity_counts()["archived"] > 20
 
 

@@ -68,7 +68,7 @@ def test_a_masked_result_still_shows_the_names_that_only_it_had() -> None:
     talk = talk_of(SOURCE * 8)
     (change,) = changes(talk.run(budget=10_000))
     row = talk.l1.row(change.iri)
-    shown = talk.l1.shown(row)
+    shown = talk.shown(row)
     assert change.after == "masked"
     assert all(name in shown for name in ("useTeam", "team_id", "TeamSheet", "loadRows"))
     assert shown.endswith(change.iri)
@@ -80,7 +80,7 @@ def test_a_second_reading_of_the_same_text_adds_no_names() -> None:
     talk = talk_of(SOURCE * 8, SOURCE * 8)
     talk.run(budget=10_000)
     first, second, _ = (
-        talk.l1.shown(row) for row, turn in enumerate(talk.l1.turns) if turn.role == "tool"
+        talk.shown(row) for row, turn in enumerate(talk.l1.turns) if turn.role == "tool"
     )
     assert "loadRows" in first
     assert "loadRows" not in second
@@ -102,4 +102,4 @@ def test_a_restored_session_shows_the_same_lines() -> None:
         session.now = talk.now
         session.run(budget=10_000)
     rows = range(len(talk.l1))
-    assert [again.l1.shown(row) for row in rows] == [talk.l1.shown(row) for row in rows]
+    assert [again.shown(row) for row in rows] == [talk.shown(row) for row in rows]

@@ -135,7 +135,7 @@ def test_large_turns_become_one_line_before_they_go() -> None:
             {turn.fidelity for turn in talk.l1.exchange(change.iri)},
         )
         assert fidelities == {"summary"}
-        assert talk.l1.shown(talk.l1.row(head.iri)).endswith(head.iri)
+        assert talk.shown(talk.l1.row(head.iri)).endswith(head.iri)
 
 
 def test_results_are_masked_before_an_exchange_is_touched() -> None:
