@@ -16,7 +16,7 @@ async def test_the_entry_says_what_happened_and_why() -> None:
         shown = app.export_screenshot().replace("&#160;", " ")
         assert "full → masked · masking of old tool results · pass 1" in shown
         assert "masked → archived · lowest retention · pass 2" in shown
-        assert "retention 0.11, relevance_score 0.41, age 600" in shown
+        assert "retention 0.11, relevance_score 0.41" in shown
         await pilot.press("r")
         assert chosen == ["recall"]
 
