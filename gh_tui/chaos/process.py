@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
 import signal
 import sys
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from gh_tui.chaos.stage import Stage
 from gh_tui.errors import GhError
 from gh_tui.events.codec import from_line
 from gh_tui.events.envelope import Envelope
+from gh_tui.providers.local.process import child_environment
 from gh_tui.providers.scripted import ScriptedServer
 
 _START_SECONDS = 60.0
@@ -73,7 +73,6 @@ class ProcessLife:
         words = ["run"] if self._session is None else ["resume", self._session]
         for flag in flags_for(self._stage, self.server):
             words += ["--set", flag]
-        environ = {k: v for k, v in os.environ.items() if not k.endswith("_API_KEY")}
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
@@ -82,7 +81,7 @@ class ProcessLife:
             "--json",
             "--workspace",
             str(workspace),
-            env={**environ, "GH_TUI_HOME": str(self._home)},
+            env={**child_environment(), "GH_TUI_HOME": str(self._home)},
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
