@@ -14,7 +14,6 @@ from gh_tui.events import types as ev
 from gh_tui.events.bus import EventBus
 from gh_tui.events.values import ReturnReason
 from gh_tui.memory.l1 import L1Session
-from gh_tui.memory.relevance import AgentTurn
 from gh_tui.memory.turn import L1Turn
 
 
@@ -78,9 +77,7 @@ class Inbox:
         entry = self._queue[0]
         if self._l1.task is None:
             return await self._begin_task(entry)
-        agent = self._turns.latest_agent
-        answers = None if agent is None else AgentTurn(agent.text, agent.relevance_score)
-        scored = await self._scorer.score_input(entry.text, answers)
+        scored = await self._scorer.score_input(entry.text, self._turns.answered)
         found = await self._scorer.classify(entry.text, scored.vector)
         related = self._scorer.related(found, scored.vector)
         turn = await self._add(entry, scored, standing=found.standing)

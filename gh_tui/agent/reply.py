@@ -16,6 +16,7 @@ from gh_tui.events.bus import EventBus
 from gh_tui.providers.base import Completed, Delta, Opened, ReasoningDelta, Retrying, TextDelta
 
 PROGRESS_SECONDS = 1.0
+"""How often the reply so far is recorded."""
 
 
 class ReplyReader:
@@ -92,13 +93,9 @@ class ReplyReader:
         now = self._clock.monotonic()
         if now - self._progress_at >= PROGRESS_SECONDS:
             self._progress_at = now
-            await self.save_progress()
-
-    async def save_progress(self) -> None:
-        """Record the reply so far."""
-        await self._bus.publish(
-            ev.ReplyProgress(request=self._request, text=self.text, reasoning=self.reasoning)
-        )
+            await self._bus.publish(
+                ev.ReplyProgress(request=self._request, text=self.text, reasoning=self.reasoning)
+            )
 
     async def _finish(
         self, outcome: Literal["complete", "interrupted", "cancelled"], done: Completed | None

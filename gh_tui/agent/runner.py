@@ -33,7 +33,6 @@ MAX_REPEATS = 3
 """The same calls so often in a row, and the next cycle offers no tools: the model must answer.
 A model in the schema protocol is a small one and is stopped one repetition earlier."""
 
-
 OF_HIDDEN_TURNS = frozenset({"recall", "search_memory"})
 """Tools that only help when some turn is not shown in full."""
 
@@ -119,17 +118,11 @@ class AgentRunner:
         """Go on."""
         self._going.set()
 
-    def interrupt(self) -> bool:
-        """Cut the running step short: the loop goes on with what is pending.
-
-        Returns:
-            False if no step was running.
-        """
-        if self._step is None or self._step.done():
-            return False
-        self._interrupted = True
-        self._step.cancel()
-        return True
+    def interrupt(self) -> None:
+        """Cut the running step short, if one runs: the loop goes on with what is pending."""
+        if self._step is not None and not self._step.done():
+            self._interrupted = True
+            self._step.cancel()
 
     async def run(self) -> RunResult:
         """Work through cycles until there is an answer and nothing is pending.

@@ -14,7 +14,6 @@ from gh_tui.errors import UsageError
 from gh_tui.events import types as ev
 from gh_tui.events.bus import EventBus
 from gh_tui.events.values import ReturnReason
-from gh_tui.memory.relevance import AgentTurn
 from gh_tui.memory.supplements import SupplementaryInputStore, SupplementEntry
 from gh_tui.memory.turn import L1Turn
 
@@ -198,9 +197,7 @@ class SupplementDesk:
         return await asyncio.shield(task)
 
     async def _understand(self, name: str, text: str) -> _Understood:
-        agent = self._turns.latest_agent
-        answers = None if agent is None else AgentTurn(agent.text, agent.relevance_score)
-        scored = await self._scorer.score_input(text, answers)
+        scored = await self._scorer.score_input(text, self._turns.answered)
         score, vector = scored.score, scored.vector
         self._store.update(SupplementEntry(name, text, vector, score.relevance_score))
         await self._bus.publish(

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 
 from gh_tui.events.values import Task
-from gh_tui.memory import relevance
 
 _LONGEST = 2000
 """Characters of the input that are searched; a pasted file is not the task's frame."""
@@ -57,8 +56,3 @@ def task_from_input(text: str) -> Task:
     """The task that the first input of a session states, by the rules of the program."""
     rules = resources.files("gh_tui.agent").joinpath("task_rules.toml").read_text("utf-8")
     return TaskRules(tomllib.loads(rules)).from_input(text)
-
-
-def task_text(task: Task) -> str:
-    """What the task vector embeds, as the relevance tracker forms it."""
-    return relevance.task_text(task.what, task.why)

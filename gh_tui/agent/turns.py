@@ -16,6 +16,7 @@ from gh_tui.events.bus import EventBus
 from gh_tui.events.values import ToolCall
 from gh_tui.memory.l0 import L0
 from gh_tui.memory.l1 import L1Session
+from gh_tui.memory.relevance import AgentTurn
 from gh_tui.memory.turn import L1Turn, iri_for, new_turn
 from gh_tui.providers.base import Completed
 
@@ -49,7 +50,13 @@ class TurnWriter:
         self._scorer = scorer
         self._next = first
         self.latest_agent: L1Turn | None = None
-        """The last assistant turn: what the next input answers."""
+        """The last assistant turn."""
+
+    @property
+    def answered(self) -> AgentTurn | None:
+        """What the next input answers."""
+        agent = self.latest_agent
+        return None if agent is None else AgentTurn(agent.text, agent.relevance_score)
 
     def new_iri(self) -> str:
         """The next IRI of this session."""

@@ -49,7 +49,6 @@ class OpenAIProvider:
         window: the window in tokens, if the user set it.
         limits: time-outs.
         retry: how often to try before the first content.
-        tool_protocol: how the runner asks this model for tools.
         alternating_roles: join adjacent user messages from the start.
         send_reasoning: give the reasoning of earlier replies back to the server.
         sampling: further fields of each request that this server understands.
@@ -71,7 +70,6 @@ class OpenAIProvider:
         window: int | None = None,
         limits: Limits | None = None,
         retry: RetryPolicy | None = None,
-        tool_protocol: ToolProtocol = "native",
         alternating_roles: bool = False,
         send_reasoning: bool = False,
         sampling: Mapping[str, float] | None = None,
@@ -85,7 +83,6 @@ class OpenAIProvider:
         self._asked: tuple[int, WindowSource] | None = None
         self._limits = limits or Limits()
         self._retry = retry or RetryPolicy()
-        self._tool_protocol = tool_protocol
         self._send_reasoning = send_reasoning
         self._sampling = dict(sampling or {})
         self._clock = clock or SystemClock()
@@ -99,8 +96,8 @@ class OpenAIProvider:
 
     @property
     def tool_protocol(self) -> ToolProtocol:
-        """How this model is asked for tools."""
-        return self._tool_protocol
+        """Natively; `SchemaProvider` is for models that cannot."""
+        return "native"
 
     @property
     def base_url(self) -> str:

@@ -11,6 +11,7 @@ import httpx
 from gh_tui.errors import ProviderUnavailable, SettingsError
 from gh_tui.net.address import normalise_base_url, shown
 from gh_tui.net.client import make_client
+from gh_tui.providers.local.assembly import DEFAULT_MODEL
 from gh_tui.providers.windows import chat_models, child, get_json
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_MODEL = "gpt-4.1-mini"
-LOCAL_MODEL = "Qwen2.5-Coder-1.5B-Instruct"
 KNOWN = ("openai", "local", "scripted")
 _CONNECT_SECONDS = 0.3
 _ANSWER_SECONDS = 1.0
@@ -181,7 +181,7 @@ async def _local(wanted: Wanted, local_missing: Callable[[], Sequence[str]], rea
     missing = await asyncio.to_thread(local_missing)
     if missing:
         raise ProviderUnavailable("the local model cannot run: " + "; ".join(missing))
-    return Choice("local", wanted.model or LOCAL_MODEL, reason)
+    return Choice("local", wanted.model or DEFAULT_MODEL.title, reason)
 
 
 def _nothing(wanted: Wanted, servers: Sequence[LoopbackServer], local: str) -> str:

@@ -20,7 +20,6 @@ from gh_tui.errors import SettingsError
 from gh_tui.settings.model import Settings
 
 _PREFIX = "GH_TUI_"
-_OTHER_VARIABLES = frozenset({"GH_TUI_HOME", "GH_TUI_MODELS"})
 
 
 def load_settings(
@@ -114,11 +113,7 @@ def _from_file(file: Path | None) -> list[tuple[str, Any]]:
 
 def _from_environment(environ: Mapping[str, str]) -> list[tuple[str, str]]:
     names = {_PREFIX + name.replace(".", "_").upper(): name for name in setting_names()}
-    found = []
-    for variable, text in environ.items():
-        if variable.startswith(_PREFIX) and variable not in _OTHER_VARIABLES and variable in names:
-            found.append((names[variable], text))
-    return found
+    return [(names[variable], text) for variable, text in environ.items() if variable in names]
 
 
 def _read(hint: Any, value: Any) -> Any:

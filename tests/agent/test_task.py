@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gh_tui.agent.task import task_from_input, task_text
+from gh_tui.agent.task import task_from_input
 from gh_tui.events.values import Task
 
 EN = (
@@ -90,8 +90,3 @@ def test_what_is_the_input_verbatim_and_the_rest_short_parts_of_it(text: str) ->
 
 def test_the_frame_is_searched_for_at_the_beginning_only() -> None:
     assert task_from_input("x " * 2000 + "because of this").why == ""
-
-
-def test_the_task_vector_embeds_what_and_why() -> None:
-    assert task_text(Task(what="Bake", why="a birthday", who="me")) == "Bake\na birthday"
-    assert task_text(Task(what="Bake")) == "Bake"

@@ -20,7 +20,6 @@ from gh_tui.providers.local.assembly import (
     DEFAULT_MODEL,
     ModelPackages,
     ensure_model,
-    is_assembled,
     models_folder,
 )
 from gh_tui.providers.local.machine import check_gguf, check_runtime
@@ -100,11 +99,6 @@ class LocalProvider:
     def tool_protocol(self) -> ToolProtocol:
         """Small models do not call tools natively."""
         return "schema"
-
-    @property
-    def assembled(self) -> bool:
-        """Whether the model file is there already, so that loading takes seconds."""
-        return self._model_path is not None or is_assembled(self._packages, self._folder)
 
     @property
     def process(self) -> ModelProcess | None:
