@@ -66,8 +66,8 @@ async def test_it_plays_to_its_end_in_the_same_panes(size: tuple[int, int], tmp_
     app = GlidingHorseApp(player=player)
     async with app.run_test(size=size) as pilot:
         await until(pilot, lambda: "ended" in screen_text(app))
+        await until(pilot, lambda: "First I look." in screen_text(app))
         text = screen_text(app)
-        assert "First I look." in text
         assert "migrate the billing database" in text
         assert f"{player.total}/{player.total}" in text
         assert replay(app).state == player.state

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import ClassVar
 
-from textual import events
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
@@ -333,11 +332,3 @@ class LiveScreen(SessionScreen):
             where = message_of(self.dispatch.requests, entry.request, entry.iri)
         head = f"{entry.id} · " + (where or f"{entry.status}: no request has carried it yet")
         self.app.push_screen(TextScreen(head, entry.text))
-
-    def on_key(self, event: events.Key) -> None:
-        """Typing while another pane has the focus goes to the box; `?` is the help."""
-        if self.composer.box.has_focus:
-            return
-        if event.key == "question_mark":
-            event.stop()
-            self.attempt(self.app.run_action("app.help"), "help")  # type: ignore[arg-type]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual import events
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
@@ -98,9 +97,3 @@ class ReplayScreen(SessionScreen):
     async def action_leave(self) -> None:
         """Back to the session, or out of the program."""
         await self.app.run_action("app.leave_replay")
-
-    def on_key(self, event: events.Key) -> None:
-        """`?` is the help."""
-        if event.key == "question_mark":
-            event.stop()
-            self.attempt(self.app.run_action("app.help"), "help")  # type: ignore[arg-type]

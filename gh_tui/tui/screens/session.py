@@ -35,6 +35,7 @@ class SessionScreen(Screen[None]):
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f1", "app.help", "help", key_display="F1"),
+        Binding("question_mark", "app.help", "help", show=False),
         Binding("tab", "pane(1)", "next pane", show=False),
         Binding("shift+tab", "pane(-1)", "previous pane", show=False),
         Binding("f3", "timeline", "timeline", key_display="F3"),
