@@ -6,14 +6,12 @@ that a turn can be found in the moment it is added. Other sessions are found thr
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gh_tui.errors import RecordingError
 from gh_tui.events.types import TurnAdded
-from gh_tui.journal.reader import read_records
 from gh_tui.memory.columns import Column
 from gh_tui.memory.harvest import searched_text
 from gh_tui.memory.hits import Hit, best
@@ -34,19 +32,6 @@ class L0:
         self._lexicon = Lexicon()
         self._vectors = PackedVectors()
         self._hidden = Column(np.bool_)
-
-    @classmethod
-    def from_recording(cls, path: Path) -> L0:
-        """Read the turns of a recording.
-
-        Raises:
-            RecordingError: if it cannot be opened.
-        """
-        archive = cls()
-        for record in read_records(path):
-            if record.envelope is not None and isinstance(record.envelope.event, TurnAdded):
-                archive.add(record.envelope.event)
-        return archive
 
     def __len__(self) -> int:
         return len(self._turns)

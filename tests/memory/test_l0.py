@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -12,8 +10,6 @@ from gh_tui.events.types import TurnAdded
 from gh_tui.memory.hits import best
 from gh_tui.memory.l0 import L0
 from gh_tui.memory.turn import iri_for
-
-from .recordings import Recording
 
 
 def turn(number: int, text: str, **fields: str) -> TurnAdded:
@@ -106,16 +102,6 @@ def test_answers_of_the_memory_tools_are_not_found_again() -> None:
     l0 = archive("The saffron is in the blue tin.", "Good.")
     l0.add(turn(3, "the saffron is in the blue tin", name="recall"))
     assert numbers(l0, "saffron tin", 9) == [1, 2]
-
-
-def test_a_recording_opens_as_an_archive(tmp_path: Path) -> None:
-    talk = Recording(tmp_path, "s")
-    iri = talk.say("The saffron is in the blue tin.")
-    talk.append(b"broken\n")
-    last = talk.say("Good.")
-    l0 = L0.from_recording(talk.path)
-    assert l0.text(iri) == "The saffron is in the blue tin."
-    assert l0.text(last) == "Good."
 
 
 def test_the_best_come_in_order_and_equal_ones_by_their_place() -> None:
