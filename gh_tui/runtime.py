@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from threadpoolctl import threadpool_limits
+
 from gh_tui.agent.hooks import Hooks
 from gh_tui.agent.revival import revive
 from gh_tui.agent.supervisor import Supervisor
@@ -44,12 +46,16 @@ class Mind:
     """The embedder, and the Supervisor that knows its examples by it; loaded at first use."""
 
     def __init__(self) -> None:
+        # The products are small: a second thread gains nothing, and on a busy machine the event
+        # loop would wait until that thread gets its turn.
+        self._threads = threadpool_limits(1, user_api="blas")
         self.embedding = EmbeddingService(NativeEmbedder())
         self.supervisor = Supervisor(self.embedding.embed, embedder=self.embedding.name)
 
     def close(self) -> None:
         """End the embedder's thread."""
         self.embedding.close()
+        self._threads.restore_original_limits()
 
 
 class Session:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from threadpoolctl import threadpool_info, threadpool_limits
+
 from gh_tui.events import types as ev
 from gh_tui.events.state import SessionState, fold
 from gh_tui.journal.reader import read_records
@@ -240,3 +242,14 @@ async def test_in_the_schema_protocol_a_model_is_offered_what_can_help(
         assert ["list_files" in text for text in formats] == [True, True, False]
         assert not any("search_memory" in text for text in formats)
         assert run.session.state.answer == "Enough."
+
+
+def test_small_products_use_one_thread_as_long_as_a_mind_is_open() -> None:
+    def threads() -> set[int]:
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    with threadpool_limits(2, user_api="blas"):
+        mind = Mind()
+        assert threads() == {1}
+        mind.close()
+        assert threads() == {2}
