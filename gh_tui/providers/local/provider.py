@@ -18,7 +18,6 @@ from gh_tui.net.retry import RetryPolicy
 from gh_tui.providers.base import Message, TextDelta
 from gh_tui.providers.local.assembly import (
     DEFAULT_MODEL,
-    ModelPackages,
     ensure_model,
     models_folder,
 )
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from gh_tui.providers.base import Delta, ToolProtocol, ToolSpec, WindowSource
 
 WINDOW: Final = 4096
+"""Tokens."""
 MAX_ANSWER: Final = 1024
 """Tokens; a small model at temperature 0 may repeat itself until something stops it."""
 _LEAST_ANSWER: Final = 128
@@ -62,28 +62,13 @@ class LocalProvider:
 
     Args:
         model_path: a GGUF file; None is the model of the extra `local`.
-        folder: where that model is assembled; None is `models_folder()`.
-        window: the context window in tokens.
-        threads: how many threads compute; None leaves one core free.
-        packages: the packages that the model is assembled from.
     """
 
     name = "local"
 
-    def __init__(
-        self,
-        *,
-        model_path: Path | None = None,
-        folder: Path | None = None,
-        window: int = WINDOW,
-        threads: int | None = None,
-        packages: ModelPackages = DEFAULT_MODEL,
-    ) -> None:
+    def __init__(self, *, model_path: Path | None = None) -> None:
         self._model_path = model_path
-        self._folder = folder or models_folder()
-        self._window = window
-        self._threads = threads or max(1, (os.cpu_count() or 2) - 1)
-        self._packages = packages
+        self._folder = models_folder()
         self._process: ModelProcess | None = None
         self._chat: OpenAIProvider | None = None
         self._starting: asyncio.Task[None] | None = None
@@ -93,7 +78,7 @@ class LocalProvider:
     @property
     def model(self) -> str:
         """The model's own name, or that of the user's file."""
-        return self._model_path.stem if self._model_path else self._packages.title
+        return self._model_path.stem if self._model_path else DEFAULT_MODEL.title
 
     @property
     def tool_protocol(self) -> ToolProtocol:
@@ -107,7 +92,7 @@ class LocalProvider:
 
     async def window(self) -> tuple[int, WindowSource]:
         """What the process is started with."""
-        return self._window, "server"
+        return WINDOW, "server"
 
     async def warm_up(
         self,
@@ -152,7 +137,7 @@ class LocalProvider:
         """
         chat, process = await self._ready()
         sent = [_without_control_tokens(message) for message in messages]
-        await self._check_room(process, encode_messages(sent))
+        await _check_room(process, encode_messages(sent))
         stream = SchemaProvider(chat).stream(
             sent,
             tools,
@@ -200,14 +185,16 @@ class LocalProvider:
         await self._drop()
         path = await asyncio.to_thread(self._find_model, asyncio.get_running_loop())
         self._tell(Progress("loading"))
-        process = await start_process(path, window=self._window, threads=self._threads)
+        # One core is left to the app.
+        threads = max(1, (os.cpu_count() or 2) - 1)
+        process = await start_process(path, window=WINDOW, threads=threads)
         self._process = process
         self._chat = OpenAIProvider(
             f"{process.url}/v1",
             self.model,
             key=process.token,
             key_hint="nothing: the program makes it",
-            window=self._window,
+            window=WINDOW,
             retry=RetryPolicy(attempts=1),
             sampling=SAMPLING,
         )
@@ -223,7 +210,7 @@ class LocalProvider:
                 raise ProviderUnavailable("the local model was not assembled: the program ended")
             loop.call_soon_threadsafe(self._tell, Progress("assembling", done, total))
 
-        return ensure_model(self._packages, self._folder, step)
+        return ensure_model(DEFAULT_MODEL, self._folder, step)
 
     def _tell(self, progress: Progress) -> None:
         for listener in tuple(self._listeners):
@@ -246,16 +233,16 @@ class LocalProvider:
                 async for _ in stream:
                     pass
 
-    async def _check_room(self, process: ModelProcess, messages: Sequence[Message]) -> None:
-        tokens = await _count(process, messages)
-        room = self._window - _LEAST_ANSWER
-        if tokens is not None and tokens > room:
-            raise ProviderError(
-                f"the request has {tokens} tokens, and the local model takes at most {room} "
-                f"(a window of {self._window} less room for the answer); shorten the input or "
-                "use /compact",
-                kind="overflow",
-            )
+
+async def _check_room(process: ModelProcess, messages: Sequence[Message]) -> None:
+    tokens = await _count(process, messages)
+    room = WINDOW - _LEAST_ANSWER
+    if tokens is not None and tokens > room:
+        raise ProviderError(
+            f"the request has {tokens} tokens, and the local model takes at most {room} "
+            f"(a window of {WINDOW} less room for the answer); shorten the input or use /compact",
+            kind="overflow",
+        )
 
 
 async def _count(process: ModelProcess, messages: Sequence[Message]) -> int | None:

@@ -45,13 +45,14 @@ class RecordedRequest:
 class ScriptedServer:
     """Answers chat requests from a script; use it as an async context manager.
 
+    Messages in an invalid order are refused with status 400.
+
     Args:
         script: replies in turn, or a function of the request.
         model: the only model that it lists.
         window: the context window it states, in tokens; None states none.
         port: 0 takes a free one.
         repeat: begin again at the end of the script.
-        check_order: refuse messages in an invalid order with status 400.
         alternating: refuse adjacent user messages, as some chat templates do.
         enforce_window: refuse prompts that do not fit the window.
 
@@ -68,7 +69,6 @@ class ScriptedServer:
         window: int | None = 32_768,
         port: int = 0,
         repeat: bool = False,
-        check_order: bool = True,
         alternating: bool = False,
         enforce_window: bool = False,
     ) -> None:
@@ -79,7 +79,6 @@ class ScriptedServer:
         self._window = window
         self._port = port
         self._repeat = repeat
-        self._check_order = check_order
         self._alternating = alternating
         self._enforce_window = enforce_window
         self._served = 0
@@ -188,10 +187,8 @@ class ScriptedServer:
     async def _reply(self, body: Any) -> Reply:
         if not isinstance(body, dict):
             return _refusal("the body is not a JSON object")
-        if self._check_order:
-            fault = order_fault(body.get("messages"), alternating=self._alternating)
-            if fault:
-                return _refusal(fault)
+        if fault := order_fault(body.get("messages"), alternating=self._alternating):
+            return _refusal(fault)
         if self._enforce_window and self._window is not None:
             tokens = tokens_of(prompt_text(body))
             if tokens > self._window:
