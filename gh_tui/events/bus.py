@@ -21,6 +21,8 @@ Subscriber = Callable[[Envelope], None]
 LEAST_SECRET = 8
 """Characters; a shorter key is a placeholder (`none`, `x`) that may be part of any word."""
 
+KEPT_FAILURES = 20
+
 
 class Journal(Protocol):
     """Where durable events go before anyone is told of them."""
@@ -84,8 +86,8 @@ class EventBus:
         self._secrets = tuple(secret for secret in secrets if len(secret) >= LEAST_SECRET)
         self._subscribers: list[Subscriber] = []
         self._order = asyncio.Lock()
-        self.failures: list[Exception] = []
-        """What subscribers raised; a broken subscriber never stops the engine."""
+        self.failures: deque[Exception] = deque(maxlen=KEPT_FAILURES)
+        """What subscribers raised of late; a broken subscriber never stops the engine."""
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """Call `subscriber` for each event, in order, on the event loop; returns its remover."""
