@@ -42,8 +42,9 @@ class Dispatch:
         match envelope.event:
             case ev.RequestSent() as event:
                 self._sent = event
-            case ev.SupplementInjected(request=request) if self._sent is not None:
-                self.requests[request] = self._sent
+            case ev.SupplementInjected() as event:
+                if self._sent is not None and self._sent.request == event.request:
+                    self.requests[event.request] = self._sent
             case _:
                 pass
         self._transcript.apply(envelope, state)
