@@ -15,9 +15,7 @@ from gh_tui.errors import EmbeddingError
 
 _AT_UNRELATED = 0.1
 _AT_RELATED = 0.6
-_AXIS_WEIGHT = 0.7
-"""Less keeps small talk and loses terse inputs; more lets every kind of work pass."""
-_UNRELATED_QUANTILE = 0.55
+_UNRELATED_QUANTILE = 0.65
 """At the median one Chinese small-talk line in eight was kept."""
 _FOLDS = 8
 
@@ -35,7 +33,7 @@ class WorkAxis:
     centre: float
     """Cosine to the axis half-way between the two means."""
     u: float
-    """Evidence below which 55 % of the unrelated pairs are."""
+    """Evidence below which 65 % of the unrelated pairs are."""
     r: float
     """Median evidence of related pairs."""
 
@@ -78,7 +76,7 @@ class Calibration:
     def relevance(self, cos: float, lean: float | None) -> float:
         """Map the cosine of an input to its task, or to an input before it, to [0, 1].
 
-        The evidence is `cos + 0.7 (lean - centre)`, mapped as in `similarity` with the
+        The evidence is `cos + lean - centre`, mapped as in `similarity` with the
         medians of the evidence.
 
         Args:
@@ -87,7 +85,7 @@ class Calibration:
         """
         if self.work is None or lean is None:
             return self.similarity(cos)
-        evidence = cos + _AXIS_WEIGHT * (lean - self.work.centre)
+        evidence = cos + lean - self.work.centre
         return float(_interpolate(evidence, self.work.u, self.work.r))
 
 
@@ -119,7 +117,7 @@ _NATIVE_AXIS = (
 NATIVE = Calibration(
     u=0.0524,
     r=0.2598,
-    work=WorkAxis(axis=_NATIVE_AXIS, centre=-0.1031, u=-0.0165, r=0.2738),
+    work=WorkAxis(axis=_NATIVE_AXIS, centre=-0.1031, u=-0.0161, r=0.3160),
 )
 """Measured for the built-in embedder on the built-in reference set."""
 
@@ -186,7 +184,7 @@ def _work_axis(pairs: Sequence[_Pairs]) -> WorkAxis:
     centre = float(sum(means)) / 2
 
     def evidence(cos: Matrix, lean: Matrix) -> Matrix:
-        return (cos + _AXIS_WEIGHT * (lean - centre)).astype(np.float32)
+        return (cos + lean - centre).astype(np.float32)
 
     unrelated = [
         evidence(one.tasks @ one.talk.T, lean) for one, lean in zip(pairs, talk, strict=True)
