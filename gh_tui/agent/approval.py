@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections.abc import Iterator
 from typing import Literal
 
 Decision = Literal["allow", "deny"]
@@ -16,9 +18,14 @@ class ApprovalDesk:
         self._timeout = timeout_seconds
         self._waiting: dict[str, asyncio.Future[Decision]] = {}
 
-    def expect(self, call: str) -> None:
-        """Accept a decision on `call` from now on, before anyone is told of it."""
+    @contextlib.contextmanager
+    def expecting(self, call: str) -> Iterator[None]:
+        """Accept a decision on `call`, from before anyone is told of it until this block ends."""
         self._waiting[call] = asyncio.get_running_loop().create_future()
+        try:
+            yield
+        finally:
+            del self._waiting[call]
 
     async def wait(self, call: str) -> tuple[Decision, str]:
         """The decision on an expected call and who took it: `user` or `timeout`."""
@@ -29,8 +36,6 @@ class ApprovalDesk:
                 return await future, "user"
         except TimeoutError:
             return "deny", "timeout"
-        finally:
-            del self._waiting[call]
 
     def decide(self, call: str, decision: Decision) -> bool:
         """Answer a waiting call; False if none of that id waits (any more)."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 from gh_tui.agent.approval import ApprovalDesk
 from gh_tui.agent.hooks import Hooks, Veto
@@ -74,15 +76,17 @@ class Toolbox:
 
     async def _run(self, call: ToolCall) -> ToolResult:
         try:
-            preview = self._check(call)
+            preview = await self._check(call)
+            started = await self._hooks.run("ToolStart", call)
+            if isinstance(started, Veto):
+                raise ToolError(f"not run: {started.reason}")
+            if started != call:
+                call = replace(started, id=call.id)
+                preview = await self._check(call)
         except ToolError as error:
             await self._request(call, None)
             return ToolResult(str(error), ok=False)
-        await self._request(call, preview)
-        allowed = await self._hooks.run("ToolStart", call)
-        if isinstance(allowed, Veto):
-            return ToolResult(f"not run: {allowed.reason}", ok=False)
-        if preview is not None and not await self._approved(call):
+        if not await self._allowed(call, preview):
             return ToolResult("not run: the user denied it", ok=False)
         try:
             result = ToolResult(await self._tools[call.name].run(call.arguments))
@@ -91,18 +95,26 @@ class Toolbox:
         changed = await self._hooks.run("ToolEnd", result)
         return ToolResult(changed.reason, ok=False) if isinstance(changed, Veto) else changed
 
-    def _check(self, call: ToolCall) -> str | None:
+    async def _check(self, call: ToolCall) -> str | None:
         if call.error is not None:
             raise ToolError(call.error)
         tool = self._tools.get(call.name)
         if tool is None:
             raise ToolError(f"there is no tool {call.name!r}; there are: {', '.join(self._tools)}")
         check_arguments(tool.spec, call.arguments)
-        return tool.preview(call.arguments)
+        return await asyncio.to_thread(tool.preview, call.arguments)
+
+    async def _allowed(self, call: ToolCall, preview: str | None) -> bool:
+        if preview is None:
+            await self._request(call, None)
+            return True
+        with self._approvals.expecting(call.id):
+            await self._request(call, preview)
+            decision, by = await self._approvals.wait(call.id)
+        await self._bus.publish(ev.ToolApproval(call=call.id, decision=decision, by=by))
+        return decision == "allow"
 
     async def _request(self, call: ToolCall, preview: str | None) -> None:
-        if preview is not None:
-            self._approvals.expect(call.id)
         await self._bus.publish(
             ev.ToolRequested(
                 call=call.id,
@@ -112,11 +124,6 @@ class Toolbox:
                 preview=preview or "",
             )
         )
-
-    async def _approved(self, call: ToolCall) -> bool:
-        decision, by = await self._approvals.wait(call.id)
-        await self._bus.publish(ev.ToolApproval(call=call.id, decision=decision, by=by))
-        return decision == "allow"
 
     async def _close(self, call: ToolCall, result: ToolResult) -> None:
         await uninterrupted(self._finish(call, result))

@@ -29,6 +29,8 @@ class Tool(Protocol):
     def preview(self, arguments: Mapping[str, Any]) -> str | None:
         """The whole effect in words if the user must approve it, else None.
 
+        Called in a thread, as it may look at the disk.
+
         Raises:
             ToolError: if the arguments can never be run.
         """
