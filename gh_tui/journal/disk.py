@@ -23,3 +23,11 @@ class Disk:
             OSError: the disk failed.
         """
         os.fsync(descriptor)
+
+    def cut(self, descriptor: int, size: int) -> None:
+        """As `os.ftruncate`: the file ends after `size` bytes.
+
+        Raises:
+            OSError: it is as it was.
+        """
+        os.ftruncate(descriptor, size)

@@ -50,6 +50,8 @@ class Recorder:
         """
         self.path = path
         self._disk = disk or Disk()
+        self._torn_at: int | None = None
+        """Where a line begins that was not written whole and could not be taken back."""
         self._descriptor = _open_locked(path)
         try:
             self._complete_torn_tail()
@@ -63,8 +65,8 @@ class Recorder:
         """Return when `line` is in the file, and synced where the event asks for it.
 
         Raises:
-            RecordingError: if it could not be written whole, and the file ends as before; or
-                if it is closed.
+            RecordingError: if it could not be written whole, and the file ends as before, or
+                will before anything else is written; or if it is closed.
         """
         if self._closed:
             raise RecordingError(f"{self.path} is closed; nothing more is recorded")
@@ -73,26 +75,46 @@ class Recorder:
         await loop.run_in_executor(self._thread, self._write, line, sync)
 
     def close(self) -> None:
-        """Wait for the writer, sync, and give up the lock."""
+        """Wait for the writer, sync, and give up the lock.
+
+        Raises:
+            RecordingError: if the disk fails at the last; the lock is given up all the same.
+        """
         self._closed = True
         self._thread.shutdown(wait=True)
-        self._disk.sync(self._descriptor)
-        os.close(self._descriptor)
+        try:
+            self._cut_torn_line()
+            self._disk.sync(self._descriptor)
+        except OSError as error:
+            raise RecordingError(
+                f"{self.path}: its last records may not be on the disk: {error.strerror}"
+            ) from error
+        finally:
+            os.close(self._descriptor)
 
     def _write(self, line: bytes, sync: bool) -> None:
-        start = os.fstat(self._descriptor).st_size
-        written = 0
         try:
+            self._cut_torn_line()
+            self._torn_at = os.fstat(self._descriptor).st_size
+            written = 0
             while written < len(line):
                 written += self._disk.write(self._descriptor, line[written:])
             if sync:
                 self._disk.sync(self._descriptor)
         except OSError as error:
-            os.ftruncate(self._descriptor, start)
+            # Where even this fails, the next write tries again before it adds anything.
+            with contextlib.suppress(OSError):
+                self._cut_torn_line()
             raise RecordingError(
                 f"{self.path}: not written: {error.strerror}. Nothing was lost; "
                 "make space or mend the folder, then send it again."
             ) from error
+        self._torn_at = None
+
+    def _cut_torn_line(self) -> None:
+        if self._torn_at is not None:
+            self._disk.cut(self._descriptor, self._torn_at)
+            self._torn_at = None
 
     def _complete_torn_tail(self) -> None:
         size = os.fstat(self._descriptor).st_size

@@ -118,6 +118,60 @@ async def test_a_full_disk_leaves_no_torn_line_and_writing_goes_on(
     assert path.read_bytes().count(b"\n") == 2
 
 
+class FailingDisk(Disk):
+    """A disk that takes a few bytes of a line, then nothing, while it is broken."""
+
+    def __init__(self) -> None:
+        self.broken = False
+        self._taken = False
+
+    def write(self, descriptor: int, data: bytes) -> int:
+        if not self.broken:
+            return super().write(descriptor, data)
+        if self._taken:
+            raise OSError(errno.EIO, "Input/output error")
+        self._taken = True
+        return super().write(descriptor, data[:10])
+
+    def cut(self, descriptor: int, size: int) -> None:
+        if self.broken:
+            raise OSError(errno.EIO, "Input/output error")
+        super().cut(descriptor, size)
+
+
+async def test_a_torn_line_that_cannot_be_cut_joins_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    disk = FailingDisk()
+    recorder = Recorder(path, disk)
+    bus = EventBus("s", ManualClock(), recorder)
+    await bus.publish(cycle(1))
+    disk.broken = True
+    for number in (2, 3):
+        with pytest.raises(RecordingError, match="Input/output error"):
+            await bus.publish(cycle(number))
+    assert not path.read_bytes().endswith(b"\n")
+    disk.broken = False
+    await bus.publish(cycle(4))
+    recorder.close()
+    assert cycles(path) == [1, 4]
+    assert path.read_bytes().count(b"\n") == 2
+
+
+async def test_a_disk_that_fails_at_the_last_is_told_and_gives_up_the_lock(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    disk = FailingDisk()
+    recorder = Recorder(path, disk)
+    bus = EventBus("s", ManualClock(), recorder)
+    await bus.publish(cycle(1))
+    disk.broken = True
+    with pytest.raises(RecordingError):
+        await bus.publish(cycle(2))
+    with pytest.raises(RecordingError, match="may not be on the disk"):
+        recorder.close()
+    Recorder(path).close()
+    assert cycles(path) == [1]
+
+
 def test_a_tail_that_cannot_be_completed_does_not_keep_the_lock(tmp_path: Path) -> None:
     class FullDisk(Disk):
         def write(self, descriptor: int, data: bytes) -> int:
