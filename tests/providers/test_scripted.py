@@ -3,14 +3,20 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gh_tui.errors import UsageError
 from gh_tui.providers.base import Message
 from gh_tui.providers.openai import OpenAIProvider
 from gh_tui.providers.scripted import Reply, ScriptedServer, load_script
+from gh_tui.providers.scripted.manners import order_fault
+from gh_tui.providers.scripted.render import document_of, events_of
+from gh_tui.providers.scripted.script import as_reply
 from tests.providers.talk import HELLO, listen, provider_for, serving
 
 if TYPE_CHECKING:
@@ -105,7 +111,18 @@ def test_a_script_file_is_a_list_or_an_object(tmp_path: Path) -> None:
         ([], "no replies"),
         ({"replies": {}}, "no replies"),
         ([{"text": "a"}, {"txt": "b"}], "reply 2 of the script has no field 'txt'"),
-        ([{"ending": "bang"}], "reply 1 of the script has the unknown ending 'bang'"),
+        ([{"ending": "bang"}], "reply 1 of the script: ending must be one of done"),
+        ([{"text": 5}], "reply 1 of the script: text must be a text, not 5"),
+        ([{"delay": "slow"}], "delay must be seconds"),
+        ([{"delay": -1}], "delay must be seconds"),
+        ([{"calls": ["a"]}], "calls must be a list of objects"),
+        ([{"calls": [{"nmae": "now"}]}], "calls must be a list of objects"),
+        ([{"headers": ["a"]}], "headers must be an object"),
+        ([{"status": "500"}], "status must be a whole number"),
+        ([{"status": 9999}], "status must be a whole number"),
+        ([{"after": "2", "ending": "cut"}], "after must be a number of events"),
+        ({"replies": [{}], "repaet": True}, "has no field 'repaet'"),
+        ({"replies": [{}], "repeat": "yes"}, "repeat"),
         (["text"], "reply 1 of the script is not an object"),
         ({"replies": [{}], "window": "big"}, "window"),
     ],
@@ -114,6 +131,39 @@ def test_a_wrong_script_file_names_the_place(tmp_path: Path, value: Any, words: 
     with pytest.raises(UsageError) as caught:
         load_script(write(tmp_path / "script.json", value))
     assert words in str(caught.value)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=5,
+)
+
+
+@given(st.dictionaries(st.sampled_from([field.name for field in fields(Reply)]), JSON, max_size=4))
+def test_what_a_script_may_hold_can_be_said(value: dict[str, Any]) -> None:
+    try:
+        reply = as_reply(value)
+    except UsageError:
+        return
+    base = {"id": "1"}
+    assert all(part.startswith(b"data: ") for part in events_of(reply, base, None))
+    assert json.loads(document_of(reply, base, {}))["id"] == "1"
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        ["a"],
+        [{"role": "user", "content": "a"}, {"role": "assistant", "tool_calls": [{}]}],
+        [
+            {"role": "user", "content": "a"},
+            {"role": "assistant", "tool_calls": [{"id": "1"}, {"id": "1"}]},
+        ],
+    ],
+)
+def test_messages_without_sense_are_refused(messages: list[Any]) -> None:
+    assert order_fault(messages, alternating=False)
 
 
 def test_a_missing_script_file_is_named(tmp_path: Path) -> None:

@@ -22,10 +22,12 @@ def order_fault(messages: Any, *, alternating: bool) -> str | None:
     pending: list[str] = []
     previous = ""
     for position, message in enumerate(messages):
-        role = message.get("role")
+        if not isinstance(message, dict):
+            return f"messages[{position}] must be an object"
         fault = _fault(position, message, pending)
         if fault:
             return fault
+        role: str = message["role"]
         if alternating and role == previous == "user":
             return "Conversation roles must alternate user/assistant/user/assistant/..."
         previous = role
@@ -52,10 +54,21 @@ def _fault(position: int, message: dict[str, Any], pending: list[str]) -> str | 
         )
     if role == "system" and position:
         return "a system message must be the first"
-    pending += [call["id"] for call in message.get("tool_calls") or ()]
+    pending += _ids(message.get("tool_calls") or ())
+    if len(set(pending)) < len(pending) or "" in pending:
+        return f"messages[{position}].tool_calls must each have an id of their own"
     if not pending and not isinstance(message.get("content"), str):
         return f"messages[{position}].content must be a string"
     return None
+
+
+def _ids(calls: Any) -> list[str]:
+    """The ids of the calls; an empty one where a call has none."""
+    found = []
+    for call in calls if isinstance(calls, list) else ():
+        name = call.get("id") if isinstance(call, dict) else None
+        found.append(name if isinstance(name, str) else "")
+    return found
 
 
 def count_usage(request: dict[str, Any], previous: str, answer: str) -> dict[str, Any]:

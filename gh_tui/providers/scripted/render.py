@@ -18,7 +18,7 @@ _ARGUMENT_PIECE = 12
 def sse(data: Any) -> bytes:
     """One event; a string is sent as it is."""
     text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
-    return f"data: {text}\n\n".encode()
+    return f"data: {text}\n\n".encode("utf-8", "replace")
 
 
 def events_of(reply: Reply, base: dict[str, Any], usage: dict[str, Any] | None) -> list[bytes]:
@@ -55,7 +55,7 @@ def document_of(reply: Reply, base: dict[str, Any], usage: dict[str, Any]) -> by
         ]
     choice = {"index": 0, "message": message, "finish_reason": finish_reason(reply)}
     value = {**base, "object": "chat.completion", "choices": [choice], "usage": usage}
-    return json.dumps(value, ensure_ascii=False).encode()
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def finish_reason(reply: Reply) -> str:

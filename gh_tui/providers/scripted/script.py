@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 from gh_tui.errors import UsageError
+from gh_tui.providers.scripted.fields import Ending, field_fault
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-Ending = Literal["done", "no_marker", "cut", "reset", "stall"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,11 +79,14 @@ class ScriptFile:
     repeat: bool = False
 
 
+_FILE_FIELDS = frozenset(entry.name for entry in fields(ScriptFile))
+
+
 def as_reply(value: Reply | Mapping[str, Any], place: str = "the reply") -> Reply:
     """A reply from its JSON form.
 
     Raises:
-        UsageError: a field is unknown or an ending does not exist.
+        UsageError: a field is unknown or holds what it cannot; names the place and the field.
     """
     if isinstance(value, Reply):
         return value
@@ -93,10 +95,10 @@ def as_reply(value: Reply | Mapping[str, Any], place: str = "the reply") -> Repl
     unknown = sorted(set(value) - _FIELDS)
     if unknown:
         raise UsageError(f"{place} of the script has no field {unknown[0]!r}")
-    reply = Reply(**value)
-    if reply.ending not in get_args(Ending):
-        raise UsageError(f"{place} of the script has the unknown ending {reply.ending!r}")
-    return reply
+    for name, held in value.items():
+        if fault := field_fault(name, held):
+            raise UsageError(f"{place} of the script: {fault}")
+    return Reply(**value)
 
 
 def load_script(path: Path) -> ScriptFile:
@@ -116,6 +118,11 @@ def load_script(path: Path) -> ScriptFile:
     replies = value.get("replies") if isinstance(value, dict) else None
     if not isinstance(replies, list) or not replies:
         raise UsageError(f'the script {path} has no replies; write {{"replies": [...]}} or a list')
+    unknown = sorted(set(value) - _FILE_FIELDS)
+    if unknown:
+        raise UsageError(f"the script {path} has no field {unknown[0]!r}")
+    if not isinstance(value.get("repeat", False), bool):
+        raise UsageError(f"the script {path} has a repeat that is neither true nor false")
     return ScriptFile(
         replies=tuple(
             as_reply(reply, f"reply {number}") for number, reply in enumerate(replies, 1)

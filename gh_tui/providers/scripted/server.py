@@ -246,7 +246,11 @@ class ScriptedServer:
 
     def _body(self, reply: Reply, request: Any) -> tuple[list[bytes], str]:
         if reply.body is not None:
-            raw = reply.body if isinstance(reply.body, bytes) else reply.body.encode()
+            raw = (
+                reply.body
+                if isinstance(reply.body, bytes)
+                else reply.body.encode("utf-8", "replace")
+            )
             return [raw], "text/event-stream"
         if reply.status != HTTPStatus.OK:
             return [json.dumps({"error": reply.error}).encode()], "application/json"
