@@ -91,6 +91,12 @@ def _wait_again(parts: Parts, restored: Restored) -> None:
 
 async def _close_open_ends(parts: Parts, restored: Restored) -> None:
     state = restored.state
+    if restored.bad_lines:
+        text = (
+            f"{restored.bad_lines} lines of the recording are damaged and were left out; the file "
+            "keeps them. What they held may be missing here: look before you go on."
+        )
+        await parts.bus.publish(ev.Notice(level="warning", text=text))
     if restored.answering is not None:
         await _close_reply(parts, restored, restored.answering)
     for call in restored.open_calls.values():

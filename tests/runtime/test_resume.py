@@ -188,3 +188,20 @@ async def test_a_pause_does_not_outlive_the_program(tmp_path: Path, mind: Mind) 
         await again.session.submit("Go on")
         await again.session.wait_idle()
         assert again.outcome == "done"
+
+
+async def test_damaged_lines_are_told_and_the_rest_is_there(tmp_path: Path, mind: Mind) -> None:
+    async with live([{"text": "Ok."}], tmp_path, mind) as run:
+        await run.session.submit("Describe this folder")
+        await run.session.wait_idle()
+        recording = crash(run, tmp_path)
+    first, *rest = recording.read_bytes().splitlines(keepends=True)
+    before = b"".join([first, b"\x00garbage\n", *rest[:2], b'{"v":1,"seq":\n', *rest[2:]])
+    recording.write_bytes(before)
+    async with live([{"text": "Yes."}], tmp_path, mind, resume=recording) as again:
+        (notice,) = again.events(ev.Notice)
+        assert "2 lines" in notice.text
+        await again.session.submit("Still there?")
+        await again.session.wait_idle()
+        assert again.texts()[0] == "Describe this folder"
+        assert recording.read_bytes().startswith(before)
