@@ -76,6 +76,8 @@ class Session:
     ) -> None:
         """Open the recording; nothing else is loaded before `start`.
 
+        With `resume` it reads the whole recording: a screen makes it in a thread.
+
         Args:
             settings: all settings.
             paths: where recordings are kept.
@@ -276,7 +278,11 @@ class Session:
         await (await self._ready()).engine.wait_idle()
 
     async def close(self) -> None:
-        """Stop everything and end the recording; may be called twice."""
+        """Stop everything and end the recording; may be called twice.
+
+        Raises:
+            RecordingError: the disk failed at the last; all is stopped nevertheless.
+        """
         for task in self._background:
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
@@ -292,9 +298,9 @@ class Session:
         await asyncio.to_thread(self._index.close)
         if self._own_mind:
             self._mind.close()
-        if self._recorder is not None:
-            self._recorder.close()
-            self._recorder = None
+        recorder, self._recorder = self._recorder, None
+        if recorder is not None:
+            await asyncio.to_thread(recorder.close)
 
     async def _ready(self) -> Agent:
         await self._started.wait()

@@ -7,7 +7,7 @@ import importlib
 import os
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -175,25 +175,34 @@ class GlidingHorseApp(QuietCrash, App[int]):
         if not isinstance(self.screen, HelpScreen):
             await self.push_screen(HelpScreen())
 
-    async def action_samples(self) -> None:
+    def action_samples(self) -> None:
         """Offer the recorded samples; a single one is replayed at once."""
-        try:
-            samples = list(self._samples())
-        except (GhError, OSError) as error:
-            self.tell(str(error), "error")
-            return
-        if len(samples) == 1:
-            self._replay(samples[0][0])
-        else:
-            await self.push_screen(SamplesScreen(samples), self._replay)
+        self._attempt(self._offer_samples())
 
-    def _replay(self, path: Path | None) -> None:
-        if path is None:
-            return
-        try:
-            self.push_screen(ReplayScreen(_open_player(path)))
-        except GhError as error:
-            self.tell(str(error), "error")
+    async def _offer_samples(self) -> None:
+        samples = await asyncio.to_thread(self._samples)
+        if len(samples) == 1:
+            await self._replay(samples[0][0])
+        else:
+            await self.push_screen(SamplesScreen(samples), self._chosen)
+
+    def _chosen(self, path: Path | None) -> None:
+        if path is not None:
+            self._attempt(self._replay(path))
+
+    async def _replay(self, path: Path) -> None:
+        await self.push_screen(ReplayScreen(await asyncio.to_thread(_open_player, path)))
+
+    def _attempt(self, work: Coroutine[None, None, None]) -> None:
+        """Do what reads recordings off the message loop, the latest alone; say what fails."""
+
+        async def told() -> None:
+            try:
+                await work
+            except (GhError, OSError) as error:
+                self.tell(str(error), "error")
+
+        self.run_worker(told(), group="samples", exclusive=True, exit_on_error=False)
 
     async def action_next_theme(self) -> None:
         """The house's themes in turn."""
@@ -223,8 +232,8 @@ def run_app(
 
     async def open_session() -> LiveSession:
         runtime = await asyncio.to_thread(importlib.import_module, "gh_tui.runtime")
-        session: LiveSession = runtime.Session(
-            settings, paths, workspace, interactive=True, resume=resume
+        session: LiveSession = await asyncio.to_thread(
+            runtime.Session, settings, paths, workspace, interactive=True, resume=resume
         )
         return session
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
 
 import pytest
@@ -131,10 +132,17 @@ async def test_leaving_returns_to_the_session(tmp_path: Path) -> None:
 
 async def test_several_samples_are_listed(tmp_path: Path) -> None:
     path = await record(tmp_path / "a.jsonl")
-    app = app_with(ScriptedSession(), samples=lambda: [(path, f"one {BOMB}"), (path, "two")])
+    readers: list[int] = []
+
+    def samples() -> list[tuple[Path, str]]:
+        readers.append(threading.get_ident())
+        return [(path, f"one {BOMB}"), (path, "two")]
+
+    app = app_with(ScriptedSession(), samples=samples)
     async with running(app) as pilot:
         await pilot.press("f2")
         await until(pilot, lambda: "one [/x]" in screen_text(app))
+        assert threading.get_ident() not in readers, "the screen waits while samples are read"
         await pilot.press("down", "enter")
         await until(pilot, lambda: isinstance(app.screen, ReplayScreen))
 
