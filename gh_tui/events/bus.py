@@ -12,14 +12,12 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Protocol
 
 from gh_tui.clock import Clock, timestamp
-from gh_tui.events.codec import from_line, to_line
+from gh_tui.events.codec import to_line
 from gh_tui.events.envelope import Envelope
-from gh_tui.events.types import Event, ReplyDelta
+from gh_tui.events.redact import Redactor
+from gh_tui.events.types import Event, Notice, ReplyDelta
 
 Subscriber = Callable[[Envelope], None]
-
-LEAST_SECRET = 8
-"""Characters; a shorter key is a placeholder (`none`, `x`) that may be part of any word."""
 
 KEPT_FAILURES = 20
 
@@ -83,8 +81,9 @@ class EventBus:
         self._clock = clock
         self._journal = journal
         self._next_seq = next_seq
-        self._secrets = tuple(secret for secret in secrets if len(secret) >= LEAST_SECRET)
+        self._redactor = Redactor(secrets)
         self._subscribers: list[Subscriber] = []
+        self._broken: list[Subscriber] = []
         self._order = asyncio.Lock()
         self.failures: deque[Exception] = deque(maxlen=KEPT_FAILURES)
         """What subscribers raised of late; a broken subscriber never stops the engine."""
@@ -92,7 +91,13 @@ class EventBus:
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """Call `subscriber` for each event, in order, on the event loop; returns its remover."""
         self._subscribers.append(subscriber)
-        return lambda: self._subscribers.remove(subscriber)
+
+        def remove() -> None:
+            self._subscribers.remove(subscriber)
+            if subscriber in self._broken:
+                self._broken.remove(subscriber)
+
+        return remove
 
     def open_subscription(self) -> Subscription:
         """A queue for a reader with a pace of its own."""
@@ -139,14 +144,24 @@ class EventBus:
     def _encoded(self, envelope: Envelope) -> tuple[Envelope, bytes]:
         """The envelope without the value of any configured key, and its line."""
         line = to_line(envelope)
-        clean = line
-        for secret in self._secrets:
-            clean = clean.replace(secret.encode(), b"[key]")
-        return (envelope, line) if clean == line else (from_line(clean), clean)
+        if not self._redactor.touches(line):
+            return envelope, line
+        envelope = self._redactor.clean(envelope)
+        return envelope, to_line(envelope)
 
     def _tell(self, envelope: Envelope) -> None:
         for subscriber in tuple(self._subscribers):
             try:
                 subscriber(envelope)
             except Exception as error:  # the engine outlives any reader
-                self.failures.append(error)
+                self._note(subscriber, error)
+
+    def _note(self, subscriber: Subscriber, error: Exception) -> None:
+        """Keep what a subscriber raised; the others hear of it the first time."""
+        self.failures.append(error)
+        if subscriber in self._broken:
+            return
+        self._broken.append(subscriber)
+        reason = f"{type(error).__name__}: {error}"
+        text = f"What shows or follows this session failed; the session goes on. {reason}"
+        self.announce(Notice(level="error", text=text))

@@ -13,7 +13,7 @@ import httpx
 
 from gh_tui.clock import Clock, SystemClock
 from gh_tui.errors import ProviderError, SettingsError, StreamInterrupted
-from gh_tui.events.bus import LEAST_SECRET
+from gh_tui.events.redact import LEAST_SECRET
 from gh_tui.net.address import normalise_base_url, shown
 from gh_tui.net.client import Limits, Patience, exchange, make_client, read_body
 from gh_tui.net.retry import RetryPolicy, is_transient, retry_after

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from dataclasses import replace
 
 import pytest
 
@@ -8,6 +10,7 @@ from gh_tui.clock import ManualClock
 from gh_tui.errors import RecordingError
 from gh_tui.events import types as ev
 from gh_tui.events.bus import EventBus
+from gh_tui.events.codec import from_line
 from gh_tui.events.envelope import Envelope
 
 
@@ -51,9 +54,14 @@ async def test_a_broken_subscriber_stops_neither_the_engine_nor_the_others() -> 
 
     bus.subscribe(broken)
     bus.subscribe(seen.append)
-    await bus.publish(cycle(1))
-    assert len(seen) == 1
-    assert len(bus.failures) == 1
+    for number in (1, 2):
+        await bus.publish(cycle(number))
+    cycles = [envelope.event for envelope in seen if envelope.seq is not None]
+    assert cycles == [cycle(1), cycle(2)]
+    notices = [envelope.event for envelope in seen if envelope.seq is None]
+    assert len(notices) == 1, "it is told once"
+    assert "RuntimeError: no" in str(notices[0])
+    assert len(bus.failures) == 3, "the notice met the broken one too"
 
 
 async def test_what_cannot_be_recorded_is_not_announced_and_leaves_no_gap() -> None:
@@ -103,6 +111,34 @@ async def test_a_placeholder_for_a_key_is_no_secret(placeholder: str) -> None:
     bus = EventBus("s", ManualClock(), secrets=(placeholder,))
     published = await bus.publish(ev.Notice(level="info", text="1 extra session"))
     assert published.event == ev.Notice(level="info", text="1 extra session")
+
+
+@pytest.mark.parametrize("key", ['sk-12"34"567', "sk-12\\34\\567", "sk-\u5bc6\u94a5-12345"])
+async def test_a_key_is_hidden_however_it_is_written_in_json(key: str) -> None:
+    journal = SlowJournal()
+    bus = EventBus("s", ManualClock(), journal, secrets=(key,))
+    seen: list[Envelope] = []
+    bus.subscribe(seen.append)
+    await bus.publish(ev.Notice(level="error", text=f"bad key {key}!"))
+    await bus.publish(ev.Notice(level="error", text=f"bad key {key}! \ud800"))
+    call = ev.ToolRequested(call="c", name="n", arguments={key: [{"deep": key}]})
+    await bus.publish(call)
+    read = [from_line(line) for line in journal.lines]
+    assert read == seen
+    assert [str(envelope.event).count("[key]") for envelope in seen] == [1, 1, 2]
+    assert key not in "".join(json.loads(line).get("text", "") for line in journal.lines)
+
+
+@pytest.mark.parametrize("key", ["standing", "provider_blocks", "assistant", "TurnAdded"])
+async def test_a_key_like_a_word_of_the_format_breaks_no_record(key: str) -> None:
+    journal = SlowJournal()
+    bus = EventBus("s", ManualClock(), journal, secrets=(key,))
+    added = ev.TurnAdded(
+        iri="iri://session/s/turn/1", role="assistant", text=f"a {key}", summary="", tokens=1
+    )
+    published = await bus.publish(added)
+    assert from_line(journal.lines[0]) == published
+    assert published.event == replace(added, text="a [key]")
 
 
 async def test_a_closed_queue_does_not_grow() -> None:
