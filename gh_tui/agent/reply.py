@@ -27,7 +27,7 @@ class ReplyReader:
         bus: EventBus,
         clock: Clock,
         request: int,
-        on_opened: Callable[[], Awaitable[None]],
+        on_opened: Callable[[Opened], Awaitable[None]],
     ) -> None:
         self._bus = bus
         self._clock = clock
@@ -66,7 +66,7 @@ class ReplyReader:
     async def _take(self, delta: Delta) -> None:
         match delta:
             case Opened():
-                await self._on_opened()
+                await self._on_opened(delta)
             case Retrying():
                 retry_at = self._clock.now() + timedelta(seconds=delta.delay_seconds)
                 await self._bus.publish(

@@ -23,8 +23,9 @@ from gh_tui.errors import MemoryFullError, ProviderError, StreamInterrupted
 from gh_tui.events import types as ev
 from gh_tui.events.bus import EventBus
 from gh_tui.events.values import Outcome
-from gh_tui.providers.base import ChatProvider, Completed, ToolSpec
+from gh_tui.providers.base import ChatProvider, Completed, Opened, ToolSpec
 from gh_tui.providers.textcalls import calls_in_text
+from gh_tui.providers.wire import as_sent
 
 MAX_SHRINKS = 2
 """Passes that are tried for one request that does not fit."""
@@ -207,9 +208,11 @@ class AgentRunner:
         self._memory.sent(assembled)
         carried = {e.iri for e in assembled.manifest if e.iri and e.part in ("turn", "task")}
 
-        async def opened() -> None:
+        async def opened(accepted: Opened) -> None:
             self._memory.delivered()
-            await self._desk.delivered(carried, self._cycle, self._request)
+            sent = as_sent(accepted.messages or assembled.messages, joined=accepted.joined)
+            carriers = {iri: sent[iri] for iri in carried}
+            await self._desk.delivered(carriers, self._cycle, self._request)
 
         reader = ReplyReader(self._bus, self._clock, self._request, opened)
         deltas = self._provider.stream(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from gh_tui.agent.scoring import Scored, Scorer, classified
@@ -16,6 +16,7 @@ from gh_tui.events.bus import EventBus
 from gh_tui.events.values import ReturnReason
 from gh_tui.memory.supplements import SupplementaryInputStore, SupplementEntry
 from gh_tui.memory.turn import L1Turn
+from gh_tui.providers.wire import SentMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +129,26 @@ class SupplementDesk:
         """Follow the user's word on the class of a pending entry."""
         self._classes[name] = found
 
-    async def delivered(self, carried: set[str], cycle: int, request: int) -> None:
-        """Note that a request with these IRIs got its 2xx headers."""
+    async def delivered(
+        self, carriers: Mapping[str, SentMessage], cycle: int, request: int
+    ) -> None:
+        """Note that a request got its 2xx headers; `carriers` are its messages by their IRIs."""
         for name, iri in list(self._undelivered.items()):
-            if iri in carried:
-                del self._undelivered[name]
-                await self._bus.publish(
-                    ev.SupplementInjected(id=name, iri=iri, cycle=cycle, request=request)
+            sent = carriers.get(iri)
+            if sent is None:
+                continue
+            del self._undelivered[name]
+            await self._bus.publish(
+                ev.SupplementInjected(
+                    id=name,
+                    iri=iri,
+                    cycle=cycle,
+                    request=request,
+                    content=None if sent.content == self._turns.text(iri) else sent.content,
+                    place=sent.place,
+                    messages=sent.count,
                 )
+            )
 
     async def deferred(self, reason: str) -> None:
         """Note that the request failed: what it was to carry stays taken."""

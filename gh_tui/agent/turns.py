@@ -68,6 +68,10 @@ class TurnWriter:
         """Whether a turn is in."""
         return iri in self._l1
 
+    def text(self, iri: str) -> str:
+        """The text of a turn that is in."""
+        return self._l1.turn(iri).text
+
     def set_standing(self, iri: str, standing: bool) -> None:
         """Follow the class of an input whose turn is in."""
         self._l1.set_standing(iri, standing)

@@ -105,6 +105,12 @@ class SupplementInjected:
     iri: str
     cycle: int
     request: int
+    content: str | None = None
+    """The whole message that carried it, if that says more than the entry does."""
+    place: int | None = None
+    """Which message of the request it was, from 1."""
+    messages: int | None = None
+    """How many the request had."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

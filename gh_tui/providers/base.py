@@ -64,6 +64,11 @@ class Retrying:
 class Opened:
     """The server accepted the request: status 2xx, a content type that can be read."""
 
+    messages: tuple[Message, ...] = ()
+    """What it accepted, with every change that was made for this server but the joining."""
+    joined: bool = False
+    """Adjacent user messages went as one."""
+
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:

@@ -19,7 +19,7 @@ from gh_tui.net.client import Limits, Patience, exchange, make_client, read_body
 from gh_tui.net.retry import RetryPolicy, is_transient, retry_after
 from gh_tui.providers.answer import read_answer
 from gh_tui.providers.assemble import ReplyAssembler
-from gh_tui.providers.base import Retrying
+from gh_tui.providers.base import Opened, Retrying
 from gh_tui.providers.failures import from_response
 from gh_tui.providers.quirks import Quirks
 from gh_tui.providers.windows import child, find_window
@@ -135,7 +135,7 @@ class OpenAIProvider:
             try:
                 async with aclosing(self._attempt(body, reply)) as attempt:
                     async for delta in attempt:
-                        yield delta
+                        yield self._as_sent(messages) if isinstance(delta, Opened) else delta
                 return
             except ProviderError as error:
                 self._hide_key(error)
@@ -174,6 +174,9 @@ class OpenAIProvider:
         return self._quirks.apply(
             {"model": self._model, "messages": wire, **self._sampling, **options}
         )
+
+    def _as_sent(self, messages: Sequence[Message]) -> Opened:
+        return Opened(tuple(messages), joined=self._quirks.alternating_roles)
 
     async def _attempt(
         self, body: dict[str, Any], reply: ReplyAssembler

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from itertools import pairwise
+from dataclasses import dataclass
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
 from gh_tui.errors import ProviderError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from gh_tui.providers.base import Message, ToolSpec
 
@@ -95,11 +96,9 @@ def to_openai(
         with_blocks: give the provider its own blocks (such as reasoning) back.
     """
     out: list[dict[str, Any]] = []
-    for message in messages:
-        if alternating and message.role == "user" and out and out[-1]["role"] == "user":
-            out[-1]["content"] += NEXT_MESSAGE + message.text
-            continue
-        entry: dict[str, Any] = {"role": message.role, "content": message.text}
+    for run in _runs(messages, joined=alternating):
+        message = run[0]
+        entry: dict[str, Any] = {"role": message.role, "content": _content(run)}
         if message.role == "tool":
             entry["tool_call_id"] = message.call_id
         if message.calls:
@@ -121,6 +120,41 @@ def to_openai(
                     entry |= {key: value for key, value in block.items() if key != "type"}
         out.append(entry)
     return out
+
+
+@dataclass(frozen=True, slots=True)
+class SentMessage:
+    """One message as a server got it."""
+
+    content: str
+    place: int
+    """From 1, the system message included."""
+    count: int
+    """How many messages the request had."""
+
+
+def as_sent(messages: Iterable[Message], *, joined: bool) -> dict[str, SentMessage]:
+    """The message that carried each turn, by IRI; joined ones stand for each of their turns."""
+    runs = list(_runs(messages, joined=joined))
+    return {
+        message.iri: SentMessage(_content(run), place, len(runs))
+        for place, run in enumerate(runs, 1)
+        for message in run
+        if message.iri is not None
+    }
+
+
+def _runs(messages: Iterable[Message], *, joined: bool) -> Iterator[list[Message]]:
+    """The messages one by one; where they are joined, neighbours of the user's together."""
+    for is_user, group in groupby(messages, lambda message: message.role == "user"):
+        if is_user and joined:
+            yield list(group)
+        else:
+            yield from ([message] for message in group)
+
+
+def _content(run: Sequence[Message]) -> str:
+    return NEXT_MESSAGE.join(message.text for message in run)
 
 
 def tools_to_openai(tools: Iterable[ToolSpec]) -> list[dict[str, Any]]:

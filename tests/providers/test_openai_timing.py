@@ -29,7 +29,7 @@ async def test_p7_the_headers_are_told_before_the_content() -> None:
     ):
         loop = asyncio.get_running_loop()
         start = loop.time()
-        assert await anext(stream) == Opened()
+        assert await anext(stream) == Opened(tuple(HELLO))
         assert loop.time() - start < 0.2
         assert await anext(stream) == TextDelta("late")
 
