@@ -210,8 +210,7 @@ def _replay(arguments: argparse.Namespace) -> int:
 def _score(arguments: argparse.Namespace) -> int:
     from gh_tui.listing import print_scores
 
-    lines = sys.stdin.buffer.read().decode(errors="replace").split("\n")
-    return asyncio.run(print_scores(arguments.task, arguments.why, lines))
+    return print_scores(arguments.task, arguments.why, sys.stdin.fileno())
 
 
 def _sessions(arguments: argparse.Namespace) -> int:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import json
-from collections.abc import Sequence
+import os
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gh_tui.doctor import Finding
@@ -14,6 +18,11 @@ from gh_tui.journal.reader import read_records
 from gh_tui.plain import json_line, say
 from gh_tui.session.catalog import list_sessions
 from gh_tui.text import visible
+
+BATCH = 64
+"""Lines that are scored at a time."""
+LONGEST_LINE = 65_536
+"""Bytes of a line that are read; the embedder takes less."""
 
 
 def print_records(path: Path) -> int:
@@ -50,23 +59,50 @@ def print_state(path: Path, to: int | None) -> int:
     return 0
 
 
-async def print_scores(task: str, why: str, lines: Sequence[str]) -> int:
-    """Score non-empty lines as the inputs of one session, in order; a JSON line each."""
+def print_scores(task: str, why: str, descriptor: int) -> int:
+    """Score the non-empty lines that can be read as the inputs of one session.
+
+    A JSON line each, as soon as the line is there; at most `BATCH` lines are held at a time.
+
+    Args:
+        task: what the session is for.
+        why: may be empty.
+        descriptor: where the lines come from.
+    """
     from gh_tui.embedding.calibration import NATIVE
     from gh_tui.embedding.native import NativeEmbedder
     from gh_tui.embedding.service import EmbeddingService
-    from gh_tui.memory.relevance import score_lines
+    from gh_tui.memory.relevance import score_lines, tracker_of
 
     if not task.strip():
         raise UsageError("--task is empty")
     service = EmbeddingService(NativeEmbedder())
     try:
-        inputs = [line.strip() for line in lines if line.strip()]
-        for score in await score_lines(service, NATIVE, task, why, inputs):
-            print(json_line(plain(score)))
+        # Read between the runs of the loop: there Ctrl+C ends a read at once.
+        with asyncio.Runner() as runner:
+            tracker = runner.run(tracker_of(service, NATIVE, task, why))
+            for lines in _batches(descriptor):
+                for score in runner.run(score_lines(service, tracker, lines)):
+                    print(json_line(plain(score)))
+                sys.stdout.flush()
     finally:
         service.close()
     return 0
+
+
+def _batches(descriptor: int) -> Iterator[list[str]]:
+    """The non-empty lines that have come, at most `BATCH` at a time."""
+    rest, piece = b"", b"-"
+    while piece:
+        piece = os.read(descriptor, LONGEST_LINE)
+        *lines, rest = (rest + piece).split(b"\n")
+        if not piece:
+            lines.append(rest)
+        rest = rest[:LONGEST_LINE]
+        texts = (line[:LONGEST_LINE].decode(errors="replace").strip() for line in lines)
+        filled = (text for text in texts if text)
+        while batch := list(itertools.islice(filled, BATCH)):
+            yield batch
 
 
 def print_sessions(folder: Path, *, as_json: bool) -> int:

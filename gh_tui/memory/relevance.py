@@ -201,20 +201,33 @@ def task_text(what: str, why: str = "") -> str:
     return f"{what}\n{why}" if why.strip() else what
 
 
-async def score_lines(
-    service: EmbeddingService,
-    calibration: Calibration,
-    task: str,
-    why: str,
-    lines: Sequence[str],
-) -> list[RelevanceScore]:
-    """Score lines as the user inputs of one session without an agent.
+async def tracker_of(
+    service: EmbeddingService, calibration: Calibration, task: str, why: str
+) -> RelevanceTracker:
+    """A tracker of a session with a task and, so far, nothing else.
 
     Args:
         service: the embedder.
         calibration: of the same embedder.
         task: what the session is for.
         why: may be empty.
+
+    Raises:
+        EmbeddingError: the embedder failed.
+    """
+    tracker = RelevanceTracker(calibration, dim=service.dim, embedder=service.name)
+    tracker.set_task_5w2h((await service.embed([task_text(task, why)]))[0])
+    return tracker
+
+
+async def score_lines(
+    service: EmbeddingService, tracker: RelevanceTracker, lines: Sequence[str]
+) -> list[RelevanceScore]:
+    """Score lines as the next user inputs of a session without an agent.
+
+    Args:
+        service: the embedder of the tracker.
+        tracker: remembers the lines that are kept.
         lines: n inputs, in order.
 
     Returns:
@@ -223,9 +236,5 @@ async def score_lines(
     Raises:
         EmbeddingError: the embedder failed.
     """
-    vectors = await service.embed([task_text(task, why), *lines])
-    tracker = RelevanceTracker(calibration, dim=service.dim, embedder=service.name)
-    tracker.set_task_5w2h(vectors[0])
-    return [
-        tracker.on_new_input(line, vector) for line, vector in zip(lines, vectors[1:], strict=True)
-    ]
+    vectors = await service.embed(lines)
+    return [tracker.on_new_input(line, vector) for line, vector in zip(lines, vectors, strict=True)]

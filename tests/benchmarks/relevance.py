@@ -26,7 +26,7 @@ import numpy as np
 from gh_tui.embedding.calibration import NATIVE, Calibration
 from gh_tui.embedding.native import NativeEmbedder
 from gh_tui.embedding.service import EmbeddingService
-from gh_tui.memory.relevance import score_lines
+from gh_tui.memory.relevance import score_lines, tracker_of
 from tests.benchmarks.report import Kind, Row, Table, Target
 
 LANGUAGES: Final = ("en", "zh", "id")
@@ -158,7 +158,8 @@ async def _pair_tables(service: EmbeddingService, pairs: Sequence[Pair]) -> list
     cosines = [float(a @ b) for a, b in zip(tasks, texts, strict=True)]
     scores = []
     for pair in pairs:
-        (score,) = await score_lines(service, NATIVE, pair.task, "", [pair.text])
+        tracker = await tracker_of(service, NATIVE, pair.task, "")
+        (score,) = await score_lines(service, tracker, [pair.text])
         scores.append(score.relevance_score or 0.0)
     rows = [
         _by_language("raw cosine", "baseline", pairs, cosines),
@@ -189,7 +190,8 @@ async def _session_table(
         for told in sessions:
             if told.language != language:
                 continue
-            scores = await score_lines(service, NATIVE, told.task, "", told.lines)
+            tracker = await tracker_of(service, NATIVE, told.task, "")
+            scores = await score_lines(service, tracker, told.lines)
             for score, label in zip(scores, told.labels, strict=True):
                 if label is not None:
                     (on if label else off).append(score.relevance_score or 0.0)

@@ -15,6 +15,7 @@ from gh_tui.memory.relevance import (
     RelevanceTracker,
     score_lines,
     task_text,
+    tracker_of,
 )
 
 SCALE = Calibration(u=0.0, r=0.5)
@@ -214,7 +215,8 @@ SESSIONS = [
 @pytest.mark.parametrize(("task", "lines"), SESSIONS)
 async def test_work_is_kept_and_small_talk_is_not(task: str, lines: list[tuple[str, bool]]) -> None:
     service = EmbeddingService(NativeEmbedder())
-    scores = await score_lines(service, NATIVE, task, "", [text for text, _ in lines])
+    tracker = await tracker_of(service, NATIVE, task, "")
+    scores = await score_lines(service, tracker, [text for text, _ in lines])
     service.close()
     assert [value(score) >= 0.3 for score in scores] == [kept for _, kept in lines]
 
@@ -222,9 +224,11 @@ async def test_work_is_kept_and_small_talk_is_not(task: str, lines: list[tuple[s
 async def test_the_reason_is_part_of_the_task_and_empty_lines_are_unknown() -> None:
     service = EmbeddingService(NativeEmbedder())
     line = "Keep the numbers of the figures"
-    plain, empty = await score_lines(service, NATIVE, "Translate this manual", "", [line, " "])
+    bare = await tracker_of(service, NATIVE, "Translate this manual", "")
+    plain, empty = await score_lines(service, bare, [line, " "])
     why = "The technicians look figures up by their numbers"
-    (reasoned,) = await score_lines(service, NATIVE, "Translate this manual", why, [line])
+    with_reason = await tracker_of(service, NATIVE, "Translate this manual", why)
+    (reasoned,) = await score_lines(service, with_reason, [line])
     service.close()
     assert value(reasoned) > value(plain)
     assert empty.relevance_score is None
