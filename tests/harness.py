@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from gh_tui.clock import Clock
+from gh_tui.events.entries import TurnState
 from gh_tui.events.envelope import Envelope
-from gh_tui.events.state import TurnState
 from gh_tui.events.types import Event
 from gh_tui.journal.disk import Disk
 from gh_tui.providers.scripted import Script, ScriptedServer

@@ -9,97 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal, assert_never
+from typing import Any, assert_never
 
 from gh_tui.events import types as ev
 from gh_tui.events.codec import plain
+from gh_tui.events.entries import PassState, SupplementState, ToolState, ToolStatus, TurnState
 from gh_tui.events.envelope import Envelope
-from gh_tui.events.values import Fidelity, Outcome, Role, Task, ToolCall
-
-SupplementStatus = Literal["pending", "taken", "injected", "returned"]
-ToolStatus = Literal["waiting", "running", "done", "failed", "denied"]
-
-
-@dataclass(slots=True)
-class TurnState:
-    """One entry of the timeline."""
-
-    iri: str
-    role: Role
-    text: str
-    summary: str
-    tokens: int
-    time: str
-    is_supplement: bool = False
-    standing: bool = False
-    pinned: bool = False
-    demoted: bool = False
-    """The user made a supplement or standing instruction an ordinary turn."""
-    fidelity: Fidelity = "full"
-    relevance_score: float | None = None
-    global_sim: float | None = None
-    local_sim: float | None = None
-    basis: str = ""
-    class_: str | None = None
-    related: str | None = None
-    """An older instruction that this one may replace, until the user says."""
-    calls: tuple[ToolCall, ...] = ()
-    call_id: str | None = None
-    name: str | None = None
-    last_change: ev.TurnFidelityChanged | None = None
-    """Why it is at its present fidelity."""
-
-
-@dataclass(slots=True)
-class SupplementState:
-    """The receipt of one supplement."""
-
-    id: str
-    text: str
-    time: str
-    status: SupplementStatus = "pending"
-    iri: str | None = None
-    cycle: int | None = None
-    request: int | None = None
-    """The request that first carried it."""
-    last_request: int | None = None
-    """The latest request that carried it."""
-    kept_through: int | None = None
-    """The latest pass that it came through."""
-    relevance_score: float | None = None
-    basis: str = ""
-    class_: str | None = None
-    suggested: str | None = None
-    related: str | None = None
-    deferred: str | None = None
-    returned: str | None = None
-
-
-@dataclass(slots=True)
-class ToolState:
-    """One tool call from request to result."""
-
-    call: str
-    name: str
-    arguments: dict[str, Any]
-    status: ToolStatus
-    preview: str = ""
-    iri: str | None = None
-    error: str | None = None
-
-
-@dataclass(slots=True)
-class PassState:
-    """One pass: what it was asked to do and what it did."""
-
-    pass_: int
-    trigger: str
-    policy: str
-    budget: int
-    tokens_before: int
-    tokens_after: int | None = None
-    prefix_kept: int | None = None
-    changes: list[ev.TurnFidelityChanged] = field(default_factory=list)
+from gh_tui.events.values import Outcome, Task
 
 
 @dataclass(slots=True)
@@ -122,6 +38,8 @@ class SessionState:
     cycle: int = 0
     running: bool = False
     """A task runs: from the first cycle to `TaskFinished`."""
+    held: bool = False
+    """After a failure, a stop or a restart what was accepted waits for the user's next word."""
     paused: bool = False
     """The agent waits between cycles."""
     replying: int | None = None
@@ -145,6 +63,12 @@ class SessionState:
     def pending(self) -> list[SupplementState]:
         """Supplements that no request has carried yet, in order."""
         return [s for s in self.supplements.values() if s.status in ("pending", "taken")]
+
+    @property
+    def waiting(self) -> dict[str, str]:
+        """Queued inputs by IRI but for one that begins at this moment."""
+        begun = 0 if self.running or self.held else 1
+        return dict(list(self.queued.items())[begun:])
 
     def apply(self, envelope: Envelope) -> None:
         """Take in one event."""
@@ -187,7 +111,9 @@ class SessionState:
 
     def _on_supplement(self, event: ev.SupplementEvent, time: str) -> None:
         if isinstance(event, ev.SupplementaryInputReceived):
-            self.supplements[event.id] = SupplementState(event.id, event.text, time)
+            new = SupplementState(event.id, event.text, time, attached=event.attached)
+            self.supplements[event.id] = new
+            self.held = False
             return
         self.queued.pop(event.id, None)
         entry = self.supplements.get(event.id)
@@ -198,7 +124,7 @@ class SessionState:
                 entry.relevance_score, entry.basis = event.relevance_score, event.basis
             case ev.SupplementInjected():
                 entry.status, entry.cycle, entry.request = "injected", event.cycle, event.request
-                entry.last_request, entry.deferred = event.request, None
+                entry.last_request, entry.deferred, entry.carrier = event.request, None, event
             case ev.SupplementDeferred():
                 entry.deferred = event.reason
             case ev.SupplementReturned():
@@ -229,6 +155,7 @@ class SessionState:
             time,
             is_supplement=event.is_supplement,
             standing=event.standing,
+            attached=event.attached,
             calls=event.calls,
             call_id=event.call_id,
             name=event.name,
@@ -255,6 +182,7 @@ class SessionState:
                 turn.demoted = turn.is_supplement or turn.standing
             case ev.TurnFidelityChanged():
                 turn.fidelity, turn.last_change = event.after, event
+                turn.attached |= event.attached
                 if event.pass_ in self.passes:
                     self.passes[event.pass_].changes.append(event)
             case _:
@@ -265,13 +193,14 @@ class SessionState:
         if done is not None:
             done.tokens_after, done.prefix_kept = event.tokens_after, event.prefix_kept
         for entry in self.supplements.values():
-            if entry.iri is not None:
+            turn = self.turns.get(entry.iri or "")
+            if turn is not None and turn.fidelity == "full":
                 entry.kept_through = event.pass_
 
     def _on_request(self, event: ev.RequestEvent) -> None:
         match event:
             case ev.CycleStarted():
-                self.cycle, self.running = event.cycle, True
+                self.cycle, self.running, self.held = event.cycle, True, False
             case ev.RequestSent():
                 self._send(event)
             case ev.ReplyDelta(kind="text"):
@@ -287,7 +216,7 @@ class SessionState:
             case ev.ProviderFailed():
                 self.failure = event
             case ev.TruncationSuspected():
-                self.truncation = event
+                self.truncation = None if event.cleared else event
             case _:
                 assert_never(event)
 
@@ -318,7 +247,7 @@ class SessionState:
     def _on_session(self, event: ev.SessionEvent | ev.UnknownEvent) -> None:
         match event:
             case ev.SessionStarted():
-                self.started, self.ended = event, False
+                self.started, self.ended, self.held = event, False, True
             case (
                 ev.TaskStarted()
                 | ev.TaskRefined()
@@ -328,7 +257,7 @@ class SessionState:
             ):
                 self._on_task(event)
             case ev.UserInputReceived():
-                self.queued[event.iri] = event.text
+                self.queued[event.iri], self.held = event.text, False
             case ev.InputClassified():
                 self._classify(event)
             case ev.CoherenceChecked():
@@ -355,6 +284,7 @@ class SessionState:
             case ev.TaskFinished():
                 self.running, self.paused, self.replying = False, False, None
                 self.outcome, self.answer = event.outcome, event.text
+                self.held = event.outcome != "done"
             case _:
                 assert_never(event)
 

@@ -59,6 +59,8 @@ class UserInputReceived:
     iri: str
     text: str
     client_id: str | None = None
+    attached: bool = False
+    """It goes as an attachment: the model sees its head, its tail and its IRI."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +70,7 @@ class SupplementaryInputReceived:
     id: str
     text: str
     client_id: str | None = None
+    attached: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,9 +111,8 @@ class SupplementInjected:
     content: str | None = None
     """The whole message that carried it, if that says more than the entry does."""
     place: int | None = None
-    """Which message of the request it was, from 1."""
     messages: int | None = None
-    """How many the request had."""
+    """It was message `place` of the `messages` of the request, counted from 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +149,8 @@ class TurnAdded:
     provider_blocks: tuple[dict[str, Any], ...] = ()
     supplement: str | None = None
     name: str | None = None
+    attached: bool = False
+    """An input of which the model sees head, tail and IRI; `text` is the whole of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,6 +190,8 @@ class TurnFidelityChanged:
     terms: dict[str, float | None]
     tokens_freed: int
     pass_: int | None = None
+    attached: bool = False
+    """From now on it is shown as an attachment, which is its full form then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -330,11 +336,12 @@ class TopicShiftDetected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TruncationSuspected:
-    """The server reports clearly fewer prompt tokens than were sent."""
+    """The server reports clearly fewer prompt tokens than were sent; `cleared`: no longer."""
 
     request: int
     sent: int
     reported: int
+    cleared: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -379,20 +386,14 @@ class UnknownEvent:
     fields: dict[str, Any] = field(default_factory=dict)
 
 
-SupplementEvent = (
-    SupplementaryInputReceived
-    | SupplementScored
-    | SupplementInjected
-    | SupplementDeferred
-    | SupplementReturned
-)
+DeliveryEvent = SupplementInjected | SupplementDeferred | SupplementReturned
+SupplementEvent = SupplementaryInputReceived | SupplementScored | DeliveryEvent
 TurnEvent = TurnScored | TurnPinned | TurnUnpinned | TurnFidelityChanged
 MemoryEvent = TurnAdded | TurnEvent | PassStarted | PassFinished
 ReplyEvent = ReplyDelta | ReplyProgress | ReplyFinished
 RequestEvent = CycleStarted | RequestSent | ReplyEvent | ProviderFailed | TruncationSuspected
 ToolEvent = ToolRequested | ToolApproval | ToolFinished
-CoherenceEvent = CoherenceChecked | TopicShiftDetected
 TaskEvent = TaskStarted | TaskRefined | AgentPaused | AgentResumed | TaskFinished
-InputEvent = UserInputReceived | InputClassified
-SessionEvent = SessionStarted | TaskEvent | InputEvent | CoherenceEvent | Notice | SessionEnded
+InputEvent = UserInputReceived | InputClassified | CoherenceChecked | TopicShiftDetected
+SessionEvent = SessionStarted | TaskEvent | InputEvent | Notice | SessionEnded
 Event = SupplementEvent | MemoryEvent | RequestEvent | ToolEvent | SessionEvent | UnknownEvent

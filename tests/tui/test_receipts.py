@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from gh_tui.events import types as ev
-from gh_tui.events.state import SupplementState
+from gh_tui.events.entries import SupplementState
 from gh_tui.tui.widgets.receipts import receipt_words
 from tests.tui.harness import ScriptedSession, app_with
 from tests.tui.looking import SIZES, enter, live, running, screen_text, until

@@ -17,7 +17,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, Static
 
-from gh_tui.events.state import ToolState
+from gh_tui.events.entries import ToolState
 from gh_tui.text import one_line, visible
 from gh_tui.tui.screens.dialog import Dialog
 

@@ -12,8 +12,9 @@ from textual.widget import Widget
 from gh_tui.clock import SystemClock, timestamp
 from gh_tui.errors import GhError, ProviderUnavailable
 from gh_tui.events import types as ev
+from gh_tui.events.entries import SupplementState
 from gh_tui.events.envelope import Envelope
-from gh_tui.events.state import SessionState, SupplementState
+from gh_tui.events.state import SessionState
 from gh_tui.tui.commands import is_command
 from gh_tui.tui.dispatch import message_of
 from gh_tui.tui.ports import LiveSession

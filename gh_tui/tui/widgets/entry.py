@@ -12,7 +12,8 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Static
 
-from gh_tui.events.state import SessionState, SupplementState, TurnState
+from gh_tui.events.entries import SupplementState, TurnState
+from gh_tui.events.state import SessionState
 from gh_tui.events.types import TurnFidelityChanged
 from gh_tui.events.values import Fidelity
 from gh_tui.text import one_line, visible

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from gh_tui.events import types as ev
-from gh_tui.events.state import SessionState, TurnState
+from gh_tui.events.entries import TurnState
+from gh_tui.events.state import SessionState
 from gh_tui.events.values import Fidelity
 
 Line = str | int

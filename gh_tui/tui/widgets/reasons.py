@@ -7,7 +7,8 @@ from typing import Any
 
 from rich.cells import cell_len
 
-from gh_tui.events.state import PassState, SessionState, TurnState
+from gh_tui.events.entries import PassState, TurnState
+from gh_tui.events.state import SessionState
 from gh_tui.events.types import TurnFidelityChanged
 from gh_tui.events.values import Fidelity
 

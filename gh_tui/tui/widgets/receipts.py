@@ -10,7 +10,8 @@ from textual.geometry import Region
 from textual.message import Message
 from textual.widgets import Static
 
-from gh_tui.events.state import SessionState, SupplementState
+from gh_tui.events.entries import SupplementState
+from gh_tui.events.state import SessionState
 from gh_tui.text import one_line, visible
 from gh_tui.tui.cells import fit
 from gh_tui.tui.ink import DIM

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from gh_tui.events.state import SessionState, TurnState
+from gh_tui.events.entries import TurnState
+from gh_tui.events.state import SessionState
 from gh_tui.events.values import Fidelity
 from gh_tui.text import one_line
 from gh_tui.tui.cells import bar, fit, shorten
