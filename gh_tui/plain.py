@@ -82,18 +82,21 @@ async def obey(session: Session, line: bytes) -> bool:
         raise UsageError('a command is an object such as {"type":"cancel"}')
     name = command.get("id")
     client_id = None if name is None else str(name)
+    attach = command.get("attach")
+    if not isinstance(attach, bool | None):
+        raise UsageError('"attach" is true (as an attachment) or false (whole, if it fits)')
     match command:
         case {"type": "user_input", "text": str(text)} if text.strip() == "/exit":
             return False
         case {"type": "user_input", "text": str(text)} if text.startswith("//"):
-            await session.queue(text[1:], client_id)
+            await session.queue(text[1:], client_id, attach=attach)
         case {"type": "user_input", "text": str(text)} if text.startswith("/"):
-            if reply := await session.command(text, client_id):
+            if reply := await session.command(text, client_id, attach=attach):
                 say(reply)
         case {"type": "user_input", "text": str(text)} if text.strip():
-            await session.queue(text, client_id)
+            await session.queue(text, client_id, attach=attach)
         case {"type": "supplementary_input", "text": str(text)} if text.strip():
-            await session.supplement(text, client_id)
+            await session.supplement(text, client_id, attach=attach)
         case {"type": "cancel"}:
             await session.cancel()
         case {"type": "approval", "call": str(call), "decision": "allow" | "deny" as decision}:

@@ -15,6 +15,8 @@ from typing import Any, Literal
 
 from threadpoolctl import threadpool_limits
 
+from gh_tui.agent.attachments import Oversize, Wish
+from gh_tui.agent.command_list import SPEAKING
 from gh_tui.agent.hooks import Hooks
 from gh_tui.agent.revival import revive
 from gh_tui.agent.supervisor import Supervisor
@@ -205,10 +207,27 @@ class Session:
         """
         return (await self._ready()).hooks
 
-    async def submit(self, text: str, client_id: str | None = None) -> str | None:
+    async def oversize(self, text: str) -> Oversize | None:
+        """What there is to say of a text that is too large to be sent whole unasked."""
+        memory = (await self._ready()).parts.memory
+        if text.startswith("/") and not text.startswith("//"):
+            name, _, text = text.partition(" ")
+            if name not in SPEAKING:
+                return None
+        return memory.oversize(text)
+
+    async def submit(
+        self, text: str, client_id: str | None = None, attach: Wish = None
+    ) -> str | None:
         """What Enter does: a command, an input, or a supplement while the agent works.
 
-        Returns when it is durable; a line to show, if there is one.
+        Args:
+            text: as it was typed.
+            client_id: goes with what is recorded of it.
+            attach: whether as an attachment.
+
+        Returns:
+            When it is durable; a line to show, if there is one.
 
         Raises:
             GhError: it was not accepted; says why.
@@ -217,28 +236,32 @@ class Session:
         if text.startswith("//"):
             text = text[1:]
         elif text.startswith("/"):
-            return await self.command(text, client_id)
+            return await self.command(text, client_id, attach=attach)
         if engine.busy:
-            await engine.supplement(text, client_id)
+            await engine.supplement(text, client_id, attach)
         else:
-            await engine.input(text, client_id)
+            await engine.input(text, client_id, attach)
         return None
 
-    async def command(self, text: str, client_id: str | None = None) -> str | None:
+    async def command(
+        self, text: str, client_id: str | None = None, attach: Wish = None
+    ) -> str | None:
         """Carry out a slash command other than /exit; as `submit`."""
-        return await (await self._ready()).commands.run(text, client_id)
+        return await (await self._ready()).commands.run(text, client_id, attach)
 
-    async def queue(self, text: str, client_id: str | None = None) -> None:
+    async def queue(self, text: str, client_id: str | None = None, attach: Wish = None) -> None:
         """Accept an input that runs after the present task; as `submit`."""
-        await (await self._ready()).engine.input(text, client_id)
+        await (await self._ready()).engine.input(text, client_id, attach)
 
-    async def supplement(self, text: str, client_id: str | None = None) -> None:
+    async def supplement(
+        self, text: str, client_id: str | None = None, attach: Wish = None
+    ) -> None:
         """Accept a supplement; before any task it is the task. As `submit`."""
         engine = (await self._ready()).engine
         if self.state.task is None and not engine.busy:
-            await engine.input(text, client_id)
+            await engine.input(text, client_id, attach)
         else:
-            await engine.supplement(text, client_id)
+            await engine.supplement(text, client_id, attach)
 
     async def withdraw(self, name: str) -> str:
         """Give a pending supplement back; its text.

@@ -45,3 +45,5 @@ COMMANDS = (
     Command("/exit", "", "leave"),
 )
 """What can be typed; `//` at the start escapes."""
+SPEAKING = ("/now", "/queue")
+"""Those whose argument is said to the agent."""

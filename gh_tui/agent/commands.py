@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
+from gh_tui.agent.attachments import Wish
 from gh_tui.agent.coherence import CoherenceWatch
-from gh_tui.agent.command_list import COMMANDS
+from gh_tui.agent.command_list import COMMANDS, SPEAKING
 from gh_tui.agent.engine import Engine
 from gh_tui.agent.memory import WorkingMemory
 from gh_tui.agent.scoring import Scorer, classified
@@ -53,10 +54,8 @@ class Commands:
             "/class": self._classify,
             "/compact": self._compact,
             "/help": self._help,
-            "/now": self._now,
             "/pause": self._pause,
             "/pin": self._pin,
-            "/queue": self._queue,
             "/rebase": self._rebase,
             "/recall": self._recall,
             "/replaces": self._replaces,
@@ -67,12 +66,13 @@ class Commands:
             "/withdraw": self._withdraw,
         }
 
-    async def run(self, text: str, client_id: str | None = None) -> str | None:
+    async def run(self, text: str, client_id: str | None = None, attach: Wish = None) -> str | None:
         """Carry out one command other than /exit.
 
         Args:
             text: the whole line, beginning with `/`.
-            client_id: goes with what /queue accepts.
+            client_id: goes with what /now and /queue accept.
+            attach: whether that goes as an attachment; None decides by its size.
 
         Returns:
             A line for the user, or None where the events say it all.
@@ -83,7 +83,7 @@ class Commands:
         name, _, rest = text.strip().partition(" ")
         command = next((command for command in COMMANDS if command.name == name), None)
         handler = self._handlers.get(name)
-        if command is None or handler is None:
+        if command is None or (handler is None and name not in SPEAKING):
             known = ", ".join(command.usage for command in COMMANDS)
             raise UsageError(
                 f"{name} is not a command; there are {known}. "
@@ -91,7 +91,11 @@ class Commands:
             )
         if command.needs_arguments and not rest.strip():
             raise UsageError(f"write it as {command.usage}")
-        return await handler(rest.strip(), client_id)
+        if handler is not None:
+            return await handler(rest.strip(), client_id)
+        speak = self._engine.interrupt if name == "/now" else self._engine.input
+        await speak(rest.strip(), client_id, attach)
+        return None
 
     async def _help(self, rest: str, client_id: str | None) -> str:
         return "\n".join(f"{command.usage}  {command.help}" for command in COMMANDS)
@@ -125,12 +129,6 @@ class Commands:
 
     async def _withdraw(self, rest: str, client_id: str | None) -> None:
         await self._engine.withdraw(rest)
-
-    async def _now(self, rest: str, client_id: str | None) -> None:
-        await self._engine.interrupt(rest, client_id)
-
-    async def _queue(self, rest: str, client_id: str | None) -> None:
-        await self._engine.input(rest, client_id)
 
     def _iri(self, command: str, word: str) -> str:
         iri = iri_for(self._bus.session, int(word)) if word.isdecimal() else word

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 
 from gh_tui.agent.approval import ApprovalDesk, Decision
+from gh_tui.agent.attachments import Oversize, Wish, attaches, told
 from gh_tui.agent.coherence import CoherenceWatch
 from gh_tui.agent.hooks import Hooks, Veto
 from gh_tui.agent.inbox import Inbox
@@ -34,6 +36,7 @@ class Engine:
         coherence: CoherenceWatch,
         approvals: ApprovalDesk,
         hooks: Hooks,
+        measure: Callable[[str], Oversize | None],
     ) -> None:
         self._bus = bus
         self._inbox = inbox
@@ -42,6 +45,7 @@ class Engine:
         self._coherence = coherence
         self._approvals = approvals
         self._hooks = hooks
+        self._measure = measure
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
@@ -61,22 +65,30 @@ class Engine:
         """Whether the agent waits between cycles."""
         return self._runner.paused
 
-    async def input(self, text: str, client_id: str | None = None) -> None:
+    async def input(self, text: str, client_id: str | None = None, attach: Wish = None) -> None:
         """Accept an input of its own: it runs when what came before is done.
+
+        Args:
+            text: what the user says.
+            client_id: goes with what is recorded of it.
+            attach: as `attachments.attaches`; an attachment that was not asked for is told.
 
         Raises:
             RecordingError: if it could not be recorded; then it was not accepted.
         """
+        found = self._measure(text)
+        attached = attaches(found, attach)
 
         async def work() -> None:
-            await self._inbox.accept(text, client_id)
+            iri = await self._inbox.accept(text, client_id, attached=attached)
             self._start()
+            await self._tell(iri, found, attach)
 
         # Once it is on disk it also runs, even if whoever said it has gone.
         await uninterrupted(work())
 
-    async def supplement(self, text: str, client_id: str | None = None) -> str:
-        """Accept an input for the running task; with none running, a new run starts.
+    async def supplement(self, text: str, client_id: str | None = None, attach: Wish = None) -> str:
+        """Accept an input for the running task, as `input`; with none running, a run starts.
 
         Returns:
             Its id.
@@ -85,20 +97,29 @@ class Engine:
             UsageError: if the queue limit is reached.
             RecordingError: if it could not be recorded; then it was not accepted.
         """
+        found = self._measure(text)
+        attached = attaches(found, attach)
 
         async def work() -> str:
-            name = await self._desk.accept(text, client_id)
+            name = await self._desk.accept(text, client_id, attached=attached)
             self._start()
+            await self._tell(name, found, attach)
             return name
 
         return await uninterrupted(work())
 
-    async def interrupt(self, text: str, client_id: str | None = None) -> str:
+    async def _tell(self, name: str, found: Oversize | None, attach: Wish) -> None:
+        """Say that an input went as an attachment, if nobody asked for that."""
+        if found is not None and not attach and attaches(found, attach):
+            with contextlib.suppress(GhError):  # the input itself is on disk
+                await self._bus.publish(told(name, found, attach))
+
+    async def interrupt(self, text: str, client_id: str | None = None, attach: Wish = None) -> str:
         """Accept a supplement and cut the running step short, so that it is delivered now.
 
         Returns and raises as `supplement`.
         """
-        name = await self.supplement(text, client_id)
+        name = await self.supplement(text, client_id, attach)
         self._runner.interrupt()
         return name
 

@@ -23,6 +23,7 @@ class QueuedInput:
 
     iri: str
     text: str
+    attached: bool = False
 
 
 class Inbox:
@@ -41,15 +42,18 @@ class Inbox:
     def __len__(self) -> int:
         return len(self._queue)
 
-    async def accept(self, text: str, client_id: str | None) -> None:
-        """Record an input and put it at the end of the queue.
+    async def accept(self, text: str, client_id: str | None, *, attached: bool = False) -> str:
+        """Record an input and put it at the end of the queue; its IRI.
 
         Raises:
             RecordingError: if it could not be recorded; then it was not accepted.
         """
         iri = self._turns.new_iri()
-        await self._bus.publish(ev.UserInputReceived(iri=iri, text=text, client_id=client_id))
-        self._queue.append(QueuedInput(iri, text))
+        await self._bus.publish(
+            ev.UserInputReceived(iri=iri, text=text, client_id=client_id, attached=attached)
+        )
+        self._queue.append(QueuedInput(iri, text, attached))
+        return iri
 
     def restore(self, entry: QueuedInput) -> None:
         """Put an input back that an earlier run of the program had accepted."""
@@ -97,7 +101,12 @@ class Inbox:
     ) -> L1Turn:
         try:
             return await self._turns.add_input(
-                entry.iri, entry.text, scored, is_task=is_task, standing=standing
+                entry.iri,
+                entry.text,
+                scored,
+                is_task=is_task,
+                standing=standing,
+                attached=entry.attached,
             )
         finally:
             if self._turns.added(entry.iri):

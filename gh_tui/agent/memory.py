@@ -6,16 +6,17 @@ import asyncio
 from collections.abc import Sequence
 from typing import Literal
 
+from gh_tui.agent.attachments import Oversize, oversize
 from gh_tui.clock import Clock
 from gh_tui.context.assembly import Assembled, Frame
-from gh_tui.context.standing import Standing
+from gh_tui.context.standing import SHARE, Standing
 from gh_tui.context.window import Budget, ContextWindowManager, require_fit
 from gh_tui.events import types as ev
 from gh_tui.events.bus import EventBus
 from gh_tui.events.values import Task, Trigger
 from gh_tui.memory.l1 import L1Session
 from gh_tui.memory.passes import PassRequest, Query
-from gh_tui.memory.tokens import TokenEstimator
+from gh_tui.memory.tokens import TokenEstimator, count_message
 from gh_tui.providers.base import Usage
 
 
@@ -63,7 +64,15 @@ class WorkingMemory:
     @property
     def hides_something(self) -> bool:
         """Whether some turn is not shown in full."""
-        return self._l1.fidelity_counts()["full"] < len(self._l1)
+        counts = self._l1.fidelity_counts()
+        return counts["full"] < len(self._l1) or self._l1.has_attachments
+
+    def oversize(self, text: str) -> Oversize | None:
+        """What there is to say of an input that is too large to be sent whole unasked."""
+        fixed = self._estimator.scale(count_message(self._system))
+        fixed += self._l1.protected_tokens(self.factor) + int(SHARE * self.budget)
+        room = self._budget.available - fixed
+        return oversize(self._estimator.scale(count_message(text)), self.budget, room)
 
     def assemble(self) -> Assembled:
         """The request as it would be sent now.
@@ -95,9 +104,38 @@ class WorkingMemory:
         if trigger is not None:
             await self.run_pass(trigger)
 
-    async def shrink(self) -> bool:
-        """Run a pass because a request did not fit; False if it could take nothing."""
-        return await self.run_pass("overflow")
+    async def shrink(self, *, refused: bool = False) -> bool:
+        """Make room because a request did not fit; False if nothing more can be done.
+
+        What a pass may not take it leaves, so an input can still be too large: then the largest
+        ones are shown as attachments.
+
+        Args:
+            refused: the server says so, against the estimate.
+        """
+        changed = await self.run_pass("overflow")
+        limit = self._budget.available
+        if refused and not changed:
+            limit = min(limit, self._assemble().tokens - 1)
+        return await self._attach(limit) or changed
+
+    async def _attach(self, limit: int) -> bool:
+        """Show inputs as attachments, the largest first, until the request has `limit` tokens."""
+        names = []
+        while self._assemble().tokens > limit:
+            events = self._l1.attach_largest(self.factor)
+            if not events:
+                break
+            names += [event.iri for event in events]
+            await self._bus.publish_all(events)
+        if names:
+            text = (
+                f"The request would not fit, so {len(names)} of your inputs are shown as "
+                f"attachments, by head, tail and IRI: {', '.join(names)}. The agent can read all "
+                "of each with recall."
+            )
+            await self._bus.publish(ev.Notice(level="warning", text=text))
+        return bool(names)
 
     async def run_pass(self, trigger: Trigger, proposed: Sequence[str] = ()) -> bool:
         """Run one pass and publish it; False if nothing changed.

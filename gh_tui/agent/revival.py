@@ -19,7 +19,7 @@ from gh_tui.agent.turns import TurnWriter
 from gh_tui.clock import Clock
 from gh_tui.events import types as ev
 from gh_tui.events.bus import EventBus
-from gh_tui.events.state import TurnState
+from gh_tui.events.entries import TurnState
 from gh_tui.memory.l0 import L0
 from gh_tui.memory.l1 import L1Session
 from gh_tui.memory.relevance import RelevanceScore
@@ -84,9 +84,9 @@ def _fill(parts: Parts, restored: Restored) -> None:
 def _wait_again(parts: Parts, restored: Restored) -> None:
     state = restored.state
     for entry in state.pending:
-        parts.desk.restore(entry.id, entry.text, entry.iri)
+        parts.desk.restore(entry.id, entry.text, entry.iri, attached=entry.attached)
     for iri, text in state.queued.items():
-        parts.inbox.restore(QueuedInput(iri, text))
+        parts.inbox.restore(QueuedInput(iri, text, iri in restored.attached))
 
 
 async def _close_open_ends(parts: Parts, restored: Restored) -> None:
@@ -146,6 +146,7 @@ def _turn(parts: Parts, restored: Restored, state: TurnState) -> L1Turn:
         is_task=state.iri == restored.task_iri,
         is_supplement=state.is_supplement,
         standing=state.standing,
+        attached=state.attached,
     )
     replaced = None if state.last_change is None else state.last_change.terms.get("replaced_by")
     return replace(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gh_tui.agent.scoring import Scored, Scorer, classified
 from gh_tui.agent.supervisor import Classification
@@ -59,7 +59,7 @@ class SupplementDesk:
         """How many entries no request has carried yet."""
         return self._store.pending_count + len(self._undelivered)
 
-    async def accept(self, text: str, client_id: str | None) -> str:
+    async def accept(self, text: str, client_id: str | None, *, attached: bool = False) -> str:
         """Record a supplement and put it in the queue; returns its id once it is on disk.
 
         Raises:
@@ -74,25 +74,30 @@ class SupplementDesk:
         name = f"supplement-{self._next}"
         self._next += 1
         await self._bus.publish(
-            ev.SupplementaryInputReceived(id=name, text=text, client_id=client_id)
+            ev.SupplementaryInputReceived(
+                id=name, text=text, client_id=client_id, attached=attached
+            )
         )
-        self._store.store(SupplementEntry(name, text))
-        self._begin_understanding(name, text)
+        self._wait(SupplementEntry(name, text, attached=attached))
         return name
 
-    def restore(self, name: str, text: str, iri: str | None) -> None:
+    def restore(self, name: str, text: str, iri: str | None, *, attached: bool = False) -> None:
         """Put back an entry that an earlier run of the program had accepted and not delivered.
 
         Args:
             name: its id.
             text: what the user wrote.
             iri: its turn, if one was made of it.
+            attached: it goes as an attachment.
         """
         if iri is not None:
             self._undelivered[name] = iri
             return
-        self._store.store(SupplementEntry(name, text))
-        self._begin_understanding(name, text)
+        self._wait(SupplementEntry(name, text, attached=attached))
+
+    def _wait(self, entry: SupplementEntry) -> None:
+        self._store.store(entry)
+        self._begin_understanding(entry)
 
     async def take(self) -> list[L1Turn]:
         """Make turns of all pending entries, in order; each leaves the queue as its turn is in."""
@@ -114,6 +119,7 @@ class SupplementDesk:
                 entry.content,
                 understood.scored,
                 standing=found.standing,
+                attached=entry.attached,
                 supplement=entry.id,
             )
         finally:
@@ -190,9 +196,9 @@ class SupplementDesk:
             ev.SupplementReturned(id=entry.id, text=entry.content, reason=reason)
         )
 
-    def _begin_understanding(self, name: str, text: str) -> asyncio.Task[_Understood]:
-        task = asyncio.create_task(self._understand(name, text))
-        self._understanding[name] = task
+    def _begin_understanding(self, entry: SupplementEntry) -> asyncio.Task[_Understood]:
+        task = asyncio.create_task(self._understand(entry))
+        self._understanding[entry.id] = task
         self._running.add(task)
         task.add_done_callback(self._ended)
         return task
@@ -206,13 +212,14 @@ class SupplementDesk:
         task = self._understanding.get(entry.id)
         if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
             # It could not be recorded then; an entry must not wait for ever because of that.
-            task = self._begin_understanding(entry.id, entry.content)
+            task = self._begin_understanding(entry)
         return await asyncio.shield(task)
 
-    async def _understand(self, name: str, text: str) -> _Understood:
+    async def _understand(self, entry: SupplementEntry) -> _Understood:
+        name, text = entry.id, entry.content
         scored = await self._scorer.score_input(text, self._turns.answered)
         score, vector = scored.score, scored.vector
-        self._store.update(SupplementEntry(name, text, vector, score.relevance_score))
+        self._store.update(replace(entry, embedding=vector, relevance_score=score.relevance_score))
         await self._bus.publish(
             ev.SupplementScored(
                 id=name,

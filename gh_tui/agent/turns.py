@@ -84,6 +84,7 @@ class TurnWriter:
         *,
         is_task: bool = False,
         standing: bool = False,
+        attached: bool = False,
         supplement: str | None = None,
     ) -> L1Turn:
         """Add a user input that was scored before."""
@@ -95,6 +96,7 @@ class TurnWriter:
             is_task=is_task,
             is_supplement=supplement is not None,
             standing=standing,
+            attached=attached,
         )
         return await uninterrupted(self._add(turn, scored, supplement))
 
@@ -155,6 +157,7 @@ class TurnWriter:
             provider_blocks=turn.provider_blocks,
             supplement=supplement,
             name=turn.name,
+            attached=turn.attached,
         )
         await self._bus.publish(added)
         self._l0.add(added)

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from gh_tui.agent.approval import ApprovalDesk
+from gh_tui.agent.attachments import shown_tokens
 from gh_tui.agent.batch import BatchAgentManager
 from gh_tui.agent.coherence import CoherenceWatch
 from gh_tui.agent.commands import Commands
@@ -134,6 +135,7 @@ def build_agent(
         EvictionConfig.from_settings(settings.eviction),
         # A result larger than that could never be sent with the rest.
         result_limit=min(context.max_result_tokens, max(1, budget.tokens // 4)),
+        attached_limit=shown_tokens(budget.tokens, context.max_result_tokens),
         calibrate=NATIVE.similarity,
     )
     system = system_prompt(specs, provider.tool_protocol)
@@ -183,7 +185,7 @@ def build_agent(
     )
     inbox = Inbox(bus, l1, scorer, turns, hooks)
     parts = Parts(bus, clock, l1, l0, scorer, memory, turns, desk, inbox, toolbox, watch)
-    engine = Engine(bus, inbox, desk, runner, watch, approvals, hooks)
+    engine = Engine(bus, inbox, desk, runner, watch, approvals, hooks, memory.oversize)
     batch = BatchAgentManager(clock, _tell(bus))
     batch.add(
         "topic_coherence_agent",

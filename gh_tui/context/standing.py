@@ -108,7 +108,8 @@ def _candidates(l1: L1Session, budget: int, factor: float, *, few: bool) -> list
         far |= np.arange(len(l1)) != (-1 if latest is None else l1.row(latest.iri))
     far[-1:] = False  # the last message says it itself
     turns = [l1.turns[row] for row in np.flatnonzero(table.guarded & far).tolist()]
-    return [turn for turn in turns if not turn.is_task]
+    # The block repeats verbatim; an attachment is nowhere shown so.
+    return [turn for turn in turns if not turn.is_task and not turn.attached]
 
 
 def _choose(

@@ -101,6 +101,6 @@ def require_fit(l1: L1Session, request: Assembled, budget: Budget, factor: float
         f"{budget.window}, {budget.source}; {budget.reserve} kept for the answer, {budget.tools} "
         f"for tools). Instructions to the model take {system}, the task {task}, pins and your "
         f"instructions {guarded} and {request.standing_tokens} repeated, the newest turns {rest}. "
-        "Unpin or demote a turn, send a shorter input, or raise context.budget or "
-        "context.window."
+        "Make a pin or an older instruction an ordinary turn (/unpin), take back what was not "
+        "sent yet (/withdraw), or raise context.budget or context.window."
     )

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from gh_tui.memory.summary import LIMIT, one_line, summarise, width
+from gh_tui.memory.tokens import count, end_within, start_within
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,19 +20,36 @@ _ARGUMENT_LIMIT: Final = 40
 _LEAST_PART: Final = 40
 
 
-def full_text(turn: L1Turn, result_limit: int) -> str:
+def full_text(turn: L1Turn, result_limit: int, attached_limit: int) -> str:
     """The text at fidelity `full`: verbatim, but a large tool result as head, tail and IRI.
 
     Args:
         turn: the turn.
         result_limit: tokens from which a tool result is shortened.
+        attached_limit: tokens that an attachment shows, besides the line that names it.
     """
+    if turn.attached:
+        return _attachment(turn, attached_limit)
     if turn.role != "tool" or turn.tokens <= result_limit:
         return turn.text
     share = max(1, len(turn.text) * result_limit // turn.tokens)
     head, tail = turn.text[: share * 2 // 3], turn.text[-max(1, share // 3) :]
     left_out = len(turn.text) - len(head) - len(tail)
     return f"{head}\n[... {left_out} characters left out; the whole text: {turn.iri} ...]\n{tail}"
+
+
+def _attachment(turn: L1Turn, limit: int) -> str:
+    """Head and tail are cut by tokens, so that no mixture of scripts makes them larger."""
+    if count(turn.text) <= limit:
+        return turn.text
+    tail = end_within(turn.text, limit // 3)
+    head = start_within(turn.text, limit - limit // 3)
+    left_out = len(turn.text) - len(head) - len(tail)
+    shown = (
+        f"{head}\n[... {left_out} characters of this attachment left out; "
+        f"recall reads the whole text: {turn.iri} ...]\n{tail}"
+    )
+    return shown if count(shown) < count(turn.text) else turn.text
 
 
 def masked_line(turn: L1Turn, names: Sequence[str] = ()) -> str:

@@ -8,19 +8,21 @@ them. The session is for one thread.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from gh_tui.errors import MemoryFullError
 from gh_tui.events import types as ev
 from gh_tui.memory.eviction import EvictionConfig
 from gh_tui.memory.passes import PassPlan, PassPlanner, PassRequest, Place
-from gh_tui.memory.store import RESULT_LIMIT, TurnStore
-from gh_tui.memory.table import ARCHIVED, LEVELS
+from gh_tui.memory.store import ATTACHED_LIMIT, RESULT_LIMIT, TurnStore
+from gh_tui.memory.table import ARCHIVED, FULL, LEVELS
 from gh_tui.memory.tokens import scale
 from gh_tui.memory.vectors import VECTOR_BYTES
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gh_tui.events.values import Trigger
@@ -37,10 +39,16 @@ class L1Session(TurnStore):
         config: EvictionConfig | None = None,
         *,
         result_limit: int = RESULT_LIMIT,
+        attached_limit: int = ATTACHED_LIMIT,
         calibrate: Callable[[NDArray[np.float32]], NDArray[np.float32]] | None = None,
         vector_bytes: int = VECTOR_BYTES,
     ) -> None:
-        super().__init__(result_limit=result_limit, calibrate=calibrate, vector_bytes=vector_bytes)
+        super().__init__(
+            result_limit=result_limit,
+            attached_limit=attached_limit,
+            calibrate=calibrate,
+            vector_bytes=vector_bytes,
+        )
         self.config = config or EvictionConfig()
         self._passes: dict[int, tuple[str, ...]] = {}
         self._last_pass = 0
@@ -224,6 +232,37 @@ class L1Session(TurnStore):
             return events
         finally:
             self._running = False
+
+    def attach_largest(self, factor: float = 1.0) -> list[ev.TurnFidelityChanged]:
+        """Show as an attachment the input that gives most room by it, the newest of equals.
+
+        For a request that would not fit otherwise. Returns an empty list if none gives room.
+        """
+        best, most = None, 0
+        for row in np.flatnonzero(self._table.level == FULL).tolist():
+            turn = self._turns[row]
+            if turn.role != "user" or turn.attached:
+                continue
+            _, tokens = self._shown(replace(turn, attached=True))
+            freed = int(self._table.full[row]) - tokens
+            if freed > 0 and freed >= most:
+                best, most = row, freed
+        if best is None:
+            return []
+        before = self._table.cost(best, FULL, factor)
+        iri = self._turns[best].iri
+        self.attach(iri)
+        return [
+            ev.TurnFidelityChanged(
+                iri=iri,
+                before="full",
+                after="full",
+                phase="mask",
+                terms={},
+                tokens_freed=before - self._table.cost(best, FULL, factor),
+                attached=True,
+            )
+        ]
 
     def preview_pass(self, request: PassRequest) -> list[ev.Event]:
         """The events of the pass that `evict_with_query` would run, without running it."""

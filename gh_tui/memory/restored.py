@@ -38,6 +38,8 @@ class Restored:
     """What was recorded of a reply that never ended."""
     answering: int | None = None
     """The request of that reply."""
+    attached: set[str] = field(default_factory=set)
+    """IRIs of inputs of their own that were accepted as attachments."""
     last_turn: int = 0
     last_supplement: int = 0
     last_request: int = 0
@@ -66,8 +68,9 @@ class Restored:
                 self._access(iri, time)
             case ev.TurnFidelityChanged(iri=iri, phase="recall" | "undo" | "user"):
                 self._access(iri, time)
-            case ev.UserInputReceived(iri=iri):
+            case ev.UserInputReceived(iri=iri, attached=attached):
                 self._number(iri)
+                self.attached |= {iri} if attached else set()
             case ev.SupplementaryInputReceived(id=name):
                 self.last_supplement = max(self.last_supplement, _trailing_number(name))
             case ev.ToolRequested(call=call):

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 RESULT_LIMIT: Final = 2000
 """Tokens from which a tool result is shown as head, tail and IRI."""
+ATTACHED_LIMIT: Final = 500
+"""Tokens that are shown of an attachment."""
 
 
 class TurnStore:
@@ -36,10 +38,12 @@ class TurnStore:
         self,
         *,
         result_limit: int = RESULT_LIMIT,
+        attached_limit: int = ATTACHED_LIMIT,
         calibrate: Callable[[NDArray[np.float32]], NDArray[np.float32]] | None = None,
         vector_bytes: int = VECTOR_BYTES,
     ) -> None:
         self.result_limit = result_limit
+        self.attached_limit = attached_limit
         self._turns: list[L1Turn] = []
         self._full: list[Message] = []
         self._lines: list[str] = []
@@ -124,6 +128,11 @@ class TurnStore:
         return self._members.get(row, ())
 
     @property
+    def has_attachments(self) -> bool:
+        """Whether some input is shown as head, tail and IRI."""
+        return any(turn.attached for turn in self._turns)
+
+    @property
     def unanswered(self) -> Collection[int]:
         """Rows of the messages with a call that has no result, or none yet."""
         return self._unanswered
@@ -186,8 +195,7 @@ class TurnStore:
         self._row[turn.iri] = row
         view = self._keep_vector(row, turn.embedding)
         self._turns.append(replace(turn, embedding=view))
-        shown = forms.full_text(turn, self.result_limit)
-        full = turn.tokens if shown is turn.text else count_message(shown)
+        shown, full = self._shown(turn)
         self._names.add(turn)
         line = self._line(row, turn)
         self._full.append(_full_message(turn, shown))
@@ -211,6 +219,15 @@ class TurnStore:
         self._table.relevance[row] = np.nan if relevance_score is None else relevance_score
         if embedding is not None:
             self._set(row, embedding=self._keep_vector(row, embedding))
+
+    def attach(self, iri: str) -> None:
+        """Show an input as an attachment from now on."""
+        row = self._row[iri]
+        self._set(row, attached=True)
+        shown, tokens = self._shown(self._turns[row])
+        self._full[row] = _full_message(self._turns[row], shown)
+        self._table.full[row] = tokens
+        self._table.revision[row] += 1
 
     def forget_vectors(self) -> None:
         """Drop all vectors: those of different embedders are never compared."""
@@ -254,6 +271,11 @@ class TurnStore:
         self._mark(self._row[iri], standing=standing)
 
     # Small steps.
+
+    def _shown(self, turn: L1Turn) -> tuple[str, int]:
+        """The text of a turn's full form, and its tokens."""
+        shown = forms.full_text(turn, self.result_limit, self.attached_limit)
+        return shown, turn.tokens if shown is turn.text else count_message(shown)
 
     def _exempt(self, row: int) -> None:
         self._table.exempt[row] = True

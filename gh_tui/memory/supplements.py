@@ -21,6 +21,8 @@ class SupplementEntry:
     content: str
     embedding: NDArray[np.float32] | None = None
     relevance_score: float | None = None
+    attached: bool = False
+    """The model will see its head, its tail and its IRI."""
 
 
 class SupplementaryInputStore:

@@ -40,6 +40,25 @@ def count(text: str) -> int:
     return len(text) - len(other) + (octets + 3) // 4
 
 
+def start_within(text: str, tokens: int) -> str:
+    """The longest start of a text that `count` puts at no more than `tokens`."""
+    part = text[: 4 * max(0, tokens)]  # a character takes a quarter of a token at least
+    if part.isascii():
+        return part
+    room = 4 * tokens
+    for place, char in enumerate(part):
+        room -= 4 if _CJK.match(char) else len(char.encode("utf-8", "surrogatepass"))
+        if room < 0:
+            return part[:place]
+    return part
+
+
+def end_within(text: str, tokens: int) -> str:
+    """The longest end of a text that `count` puts at no more than `tokens`."""
+    part = text[-4 * tokens :] if tokens > 0 else ""
+    return start_within(part[::-1], tokens)[::-1]
+
+
 def count_message(
     text: str, calls: Sequence[ToolCall] = (), blocks: Sequence[dict[str, Any]] = ()
 ) -> int:

@@ -62,6 +62,8 @@ class L1Turn:
     is_task: bool = False
     is_supplement: bool = False
     standing: bool = False
+    attached: bool = False
+    """An input that is shown as head, tail and IRI; `text` is the whole of it."""
     pinned: bool = False
     demoted: bool = False
     """The user made a supplement or standing instruction an ordinary turn."""
@@ -105,6 +107,7 @@ def new_turn(
     is_task: bool = False,
     is_supplement: bool = False,
     standing: bool = False,
+    attached: bool = False,
 ) -> L1Turn:
     """Make a turn with its summary line and token count.
 
@@ -125,6 +128,7 @@ def new_turn(
         is_task=is_task,
         is_supplement=is_supplement,
         standing=standing,
+        attached=attached,
         calls=calls,
         call_id=call_id,
         name=name,

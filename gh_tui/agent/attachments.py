@@ -1,0 +1,69 @@
+"""Inputs that are too large to be sent whole: when they are offered as attachments, in words.
+
+An attachment is kept whole like any input; the model sees its head, its tail and its IRI, and
+can read all of it with recall.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from gh_tui.events import types as ev
+
+Wish = bool | None
+"""True as an attachment, False whole if it fits, None not said: its size decides."""
+
+SHARE: Final = 0.15
+"""Share of the budget above which an input is offered as an attachment."""
+SHOWN: Final = 0.05
+"""Share of the budget that an attachment shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Oversize:
+    """A text above the share."""
+
+    tokens: int
+    """Corrected."""
+    budget: int
+    fits: bool
+    """It could be sent whole: what no pass may take leaves room for it."""
+
+    @property
+    def words(self) -> str:
+        """How large it is, such as `5,004 tokens, 183 % of the budget`."""
+        return f"{self.tokens:,} tokens, {100 * self.tokens // max(1, self.budget)} % of the budget"
+
+
+def oversize(tokens: int, budget: int, room: int) -> Oversize | None:
+    """Measure an input; None if it may be sent as it is.
+
+    Args:
+        tokens: of the input, corrected.
+        budget: tokens that passes work for.
+        room: tokens that a request has besides its fixed parts.
+    """
+    if tokens <= SHARE * budget:
+        return None
+    return Oversize(tokens, budget, tokens <= room)
+
+
+def shown_tokens(budget: int, most: int) -> int:
+    """How much of an attachment is shown, in tokens, at most `most`."""
+    return min(most, max(1, int(SHOWN * budget)))
+
+
+def attaches(found: Oversize | None, wish: Wish) -> bool:
+    """Whether an input goes as an attachment; `found` if it is too large to go whole unasked."""
+    return bool(wish) or (found is not None and not (wish is False and found.fits))
+
+
+def told(name: str, found: Oversize, wish: Wish) -> ev.Notice:
+    """What the user hears of an input that went as an attachment unasked."""
+    whole = " It does not fit whole." if wish is False or not found.fits else ""
+    return ev.Notice(
+        level="info",
+        text=f"{name} has {found.words}: it goes as an attachment.{whole} The model sees its head, "
+        "its tail and its IRI, and can read all of it with recall.",
+    )
