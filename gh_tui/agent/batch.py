@@ -59,19 +59,9 @@ class BatchAgentManager:
                 f"job {name}: the interval is {interval_seconds}; give a number of seconds above 0"
             )
         if name in self._jobs:
-            raise UsageError(f"job {name} is already scheduled; remove it first")
+            raise UsageError(f"job {name} is already scheduled; give it another name")
         due = self._clock.monotonic() + interval_seconds
         self._jobs[name] = _Job(run, ready, interval_seconds, due)
-        self._changed.set()
-
-    def remove(self, name: str) -> None:
-        """Take a job off the schedule; a run in progress ends normally.
-
-        Raises:
-            UsageError: no job has this name.
-        """
-        if self._jobs.pop(name, None) is None:
-            raise UsageError(f"no job is called {name}")
         self._changed.set()
 
     def seconds_until_due(self) -> float | None:
@@ -92,7 +82,7 @@ class BatchAgentManager:
             ran = []
             for name, job in list(self._jobs.items()):
                 now = self._clock.monotonic()
-                if self._jobs.get(name) is not job or job.due > now:
+                if job.due > now:
                     continue
                 job.due = now + job.interval
                 if await self._run(name, job):

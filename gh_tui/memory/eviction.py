@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gh_tui.errors import SettingsError
-
-if TYPE_CHECKING:
-    from gh_tui.settings.model import EvictionSettings
+from gh_tui.settings.model import EvictionSettings
 
 Floats = NDArray[np.float64]
 QueryKind = Literal["hybrid", "vectors", "none"]
@@ -37,21 +35,9 @@ CLASSIC: Final = Weights(recency=0.30, relevance=0.40, info=0.0, cost=0.30)
 
 
 @dataclass(frozen=True, slots=True)
-class EvictionConfig:
-    """When a pass runs, and what it may take."""
+class EvictionConfig(EvictionSettings):
+    """When a pass runs, and what it may take: the user's settings and what is no setting."""
 
-    policy: str = "fusion"
-    relevance_threshold: float = 0.3
-    safe_window_seconds: float = 300.0
-    beta: float = 0.7
-    """Share of the current query in the relevance term; the rest is relevance_score."""
-    topic_shift_threshold: float = 0.4
-    preserve_recent: int = 4
-    keep_tool_results: int = 10
-    max_messages: int = 200
-    high_watermark: float = 0.85
-    low_watermark: float = 0.60
-    eager: bool = False
     protected_share: float = 0.25
     """Share of the budget that protected turns may fill before new pins are refused."""
     weights: Weights | None = None
@@ -60,22 +46,7 @@ class EvictionConfig:
     @classmethod
     def from_settings(cls, settings: EvictionSettings) -> EvictionConfig:
         """The configuration that the user's settings ask for."""
-        known = {field.name for field in fields(cls)}
-        values = {
-            field.name: getattr(settings, field.name)
-            for field in fields(settings)
-            if field.name in known
-        }
-        return cls(**values)
-
-    @classmethod
-    def from_wire(cls, wire: Mapping[str, Any]) -> EvictionConfig:
-        """Read back what `to_wire` wrote; names that are not known are left out."""
-        known = {field.name for field in fields(cls)}
-        values = {name: value for name, value in wire.items() if name in known}
-        if values.get("weights") is not None:
-            values["weights"] = Weights(**values["weights"])
-        return cls(**values)
+        return cls(**{item.name: getattr(settings, item.name) for item in fields(settings)})
 
     def to_wire(self) -> dict[str, Any]:
         """As plain values, for the record of a pass."""

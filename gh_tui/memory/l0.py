@@ -56,10 +56,6 @@ class L0:
         if not self._hidden.view[row]:
             self._vectors.put(row, vector)
 
-    def forget_vectors(self) -> None:
-        """Drop all vectors: those of different embedders are never compared."""
-        self._vectors.clear()
-
     def text(self, iri: str) -> str:
         """The full text of a turn.
 

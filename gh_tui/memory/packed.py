@@ -99,11 +99,6 @@ class PackedVectors:
             block = self._blocks[row // _BLOCK] = np.zeros(_BLOCK, row_type(self._dim))
         block[row % _BLOCK] = np.frombuffer(packed, block.dtype)[0]
 
-    def clear(self) -> None:
-        """Forget all vectors, as another embedder is used from now on."""
-        self._dim = 0
-        self._blocks.clear()
-
     def cosines(self, query: Vector | None, rows: int) -> NDArray[np.float32]:
         """Cosine of the query with the first `rows` rows: float32[rows], not-a-number unknown."""
         result = np.full(rows, np.nan, np.float32)

@@ -84,5 +84,6 @@ def _openai(settings: Settings, choice: Choice) -> ChatProvider:
         limits=Limits(first_byte=wanted.first_byte_seconds, idle=wanted.idle_seconds),
         retry=RetryPolicy(attempts=1 + wanted.retries),
         alternating_roles=wanted.alternating_roles,
+        send_reasoning=wanted.send_reasoning,
     )
     return SchemaProvider(provider) if wanted.tool_protocol == "schema" else provider

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+PolicyName = Literal["fusion", "classic", "published", "recency"]
+
 
 @dataclass(frozen=True, slots=True)
 class ProviderSettings:
@@ -21,6 +23,8 @@ class ProviderSettings:
     """None takes the provider's own default."""
     alternating_roles: bool = False
     """Join adjacent user messages for servers that refuse them."""
+    send_reasoning: bool = False
+    """Give the model's reasoning back to servers that want it with each earlier answer."""
     model_path: Path | None = None
     """A GGUF file for the provider `local` instead of the one it ships."""
     script: Path | None = None
@@ -53,10 +57,13 @@ class ContextSettings:
 class EvictionSettings:
     """When and how turns lose fidelity."""
 
-    policy: Literal["fusion", "classic", "published", "recency"] = "fusion"
+    policy: PolicyName = "fusion"
     relevance_threshold: float = 0.3
     safe_window_seconds: float = 300.0
     beta: float = 0.7
+    """Share of the current query in the relevance term; the rest is relevance_score."""
+    topic_shift_threshold: float = 0.4
+    """After a shift of topic: turns that are at least so similar to the new topic stay."""
     preserve_recent: int = 4
     keep_tool_results: int = 10
     max_messages: int = 200

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from gh_tui.errors import MemoryFullError
 from gh_tui.memory.eviction import EvictionConfig
+from gh_tui.settings.model import PolicyName
 
 from .sessions import Talk
 
@@ -23,7 +24,7 @@ stories: st.SearchStrategy[Story] = st.lists(
 )
 
 
-def play(story: Story, check: Callable[[Talk], None], policy: str = "fusion") -> Talk:
+def play(story: Story, check: Callable[[Talk], None], policy: PolicyName = "fusion") -> Talk:
     """Act a story out; `check` is called after each step."""
     talk = Talk(EvictionConfig(policy=policy, keep_tool_results=2, preserve_recent=2))
     talk.say("user", "Fix the parser.", is_task=True)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -110,10 +110,10 @@ def test_unknown_relevance_is_neutral(scores: list[float], name: str) -> None:
     assert kept[:-1].min() - 1e-9 <= kept[-1] <= kept[:-1].max() + 1e-9
 
 
-def test_a_config_comes_back_from_the_record_of_a_pass() -> None:
-    config = replace(CONFIG, policy="classic", beta=0.4, weights=Weights(0.1, 0.2, 0.3, 0.4))
-    assert EvictionConfig.from_wire({**config.to_wire(), "token_factor": 1.2}) == config
-    assert EvictionConfig.from_settings(EvictionSettings(policy="recency")).policy == "recency"
+def test_each_setting_of_the_user_is_in_force() -> None:
+    settings = EvictionSettings("recency", 0.2, 9.0, 0.4, 0.5, 1, 2, 3, 0.8, 0.7, eager=True)
+    config = EvictionConfig.from_settings(settings)
+    assert config.to_wire() == {**asdict(settings), "protected_share": 0.25, "weights": None}
 
 
 def test_an_unknown_policy_names_the_known_ones() -> None:

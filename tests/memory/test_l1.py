@@ -13,6 +13,7 @@ from gh_tui.events.values import ToolCall, Trigger
 from gh_tui.memory.eviction import POLICIES, EvictionConfig
 from gh_tui.memory.l1 import L1Session
 from gh_tui.memory.turn import iri_for, new_turn, number_of
+from gh_tui.settings.model import PolicyName
 
 from .sessions import Talk, changes, finished
 from .stories import LONG, Story, play, stories
@@ -52,7 +53,7 @@ def test_what_the_user_said_holds_through_five_passes(policy: str, trigger: Trig
 
 @settings(max_examples=60)
 @given(stories, st.sampled_from(sorted(POLICIES)))
-def test_no_story_takes_what_is_protected(story: Story, policy: str) -> None:
+def test_no_story_takes_what_is_protected(story: Story, policy: PolicyName) -> None:
     def check(talk: Talk) -> None:
         latest = talk.l1.latest_input
         for row, turn in enumerate(talk.l1.turns):
@@ -67,7 +68,9 @@ def test_no_story_takes_what_is_protected(story: Story, policy: str) -> None:
 
 @settings(max_examples=40)
 @given(stories, st.sampled_from(sorted(POLICIES)))
-def test_passes_are_deterministic_and_a_preview_tells_the_truth(story: Story, policy: str) -> None:
+def test_passes_are_deterministic_and_a_preview_tells_the_truth(
+    story: Story, policy: PolicyName
+) -> None:
     def quiet(_: Talk) -> None:
         return
 

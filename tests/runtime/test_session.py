@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from gh_tui.events import types as ev
@@ -242,6 +243,21 @@ async def test_in_the_schema_protocol_a_model_is_offered_what_can_help(
         assert ["list_files" in text for text in formats] == [True, True, False]
         assert not any("search_memory" in text for text in formats)
         assert run.session.state.answer == "Enough."
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+async def test_reasoning_goes_back_where_the_setting_asks_for_it(
+    tmp_path: Path, mind: Mind, wanted: bool
+) -> None:
+    script = [{"reasoning": "Two files.", "text": "There are two."}, {"text": "Yes."}]
+    settings = [f"provider.send_reasoning={wanted}"]
+    async with live(script, tmp_path, mind, settings=settings) as run:
+        for text in ("How many files are there?", "Are you sure?"):
+            await run.session.submit(text)
+            await run.session.wait_idle()
+        answer = run.requests()[-1][2]
+    assert answer["content"] == "There are two."
+    assert answer.get("reasoning_content") == ("Two files." if wanted else None)
 
 
 def test_small_products_use_one_thread_as_long_as_a_mind_is_open() -> None:
