@@ -16,7 +16,7 @@ from gh_tui.events.bus import EventBus
 from gh_tui.events.values import Task, Trigger
 from gh_tui.memory.l1 import L1Session
 from gh_tui.memory.passes import PassRequest, Query
-from gh_tui.memory.tokens import TokenEstimator, count_message
+from gh_tui.memory.tokens import TokenEstimator, count_message, least_tokens
 from gh_tui.providers.base import Usage
 
 
@@ -93,10 +93,16 @@ class WorkingMemory:
         """Note that the server accepted what was sent."""
         self._l1.note_delivery()
 
-    def learn(self, request: Assembled, usage: Usage) -> bool:
-        """Take in what the server counted; True if it seems to have cut the prompt."""
+    @property
+    def prompt_is_cut(self) -> bool:
+        """Whether the server seems to read less than it is sent."""
+        return self._estimator.cut
+
+    def learn(self, request: Assembled, usage: Usage) -> None:
+        """Take in what the server counted for a request."""
         sent = request.tokens + self._estimator.scale(self._budget.tools)
-        return self._estimator.confirm(sent, usage.prompt_tokens)
+        least = sum(least_tokens(message.text) for message in request.messages)
+        self._estimator.confirm(sent, usage.prompt_tokens, least)
 
     async def make_room(self) -> None:
         """Run a pass if one is due before the next request."""

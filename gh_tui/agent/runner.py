@@ -23,7 +23,7 @@ from gh_tui.errors import MemoryFullError, ProviderError, StreamInterrupted
 from gh_tui.events import types as ev
 from gh_tui.events.bus import EventBus
 from gh_tui.events.values import Outcome
-from gh_tui.providers.base import ChatProvider, Completed, Opened, ToolSpec
+from gh_tui.providers.base import ChatProvider, Completed, Opened, ToolSpec, Usage
 from gh_tui.providers.textcalls import calls_in_text
 from gh_tui.providers.wire import as_sent
 
@@ -250,15 +250,22 @@ class AgentRunner:
             ev.ProviderFailed(request=self._request, kind=error.kind, message=str(error))
         )
 
-    async def _after(self, reply: Completed, assembled: Assembled) -> None:
-        if reply.usage is not None and self._memory.learn(assembled, reply.usage):
+    async def _learn(self, assembled: Assembled, usage: Usage) -> None:
+        cut = self._memory.prompt_is_cut
+        self._memory.learn(assembled, usage)
+        if self._memory.prompt_is_cut != cut:
             await self._bus.publish(
                 ev.TruncationSuspected(
                     request=self._request,
                     sent=assembled.tokens,
-                    reported=reply.usage.prompt_tokens,
+                    reported=usage.prompt_tokens,
+                    cleared=cut,
                 )
             )
+
+    async def _after(self, reply: Completed, assembled: Assembled) -> None:
+        if reply.usage is not None:
+            await self._learn(assembled, reply.usage)
         names = {spec.name for spec in self._toolbox.specs}
         if not reply.calls and calls_in_text(reply.text, names):
             await self._bus.publish(

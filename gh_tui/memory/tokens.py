@@ -25,7 +25,15 @@ _CJK: Final = re.compile(
 _STEPS: Final = 20
 _LEAST_SENT: Final = 200
 _SHORT_UNLEARNED: Final = 0.5
-_SHORT_LEARNED: Final = 0.8
+_SHORT_LEARNED: Final = 0.75
+"""A report below this share of what the prompt has at least is clearly short."""
+_STALLED: Final = 0.9
+"""So is one below this share, if the prompt has grown and the count has not."""
+_GROWN: Final = 400
+_NO_GROWTH: Final = 0.05
+_IN_STEP: Final = 0.6
+"""A count that follows the prompt by this share of the change is of a whole prompt."""
+_CHANGED: Final = 50
 
 
 def count(text: str) -> int:
@@ -57,6 +65,11 @@ def end_within(text: str, tokens: int) -> str:
     """The longest end of a text that `count` puts at no more than `tokens`."""
     part = text[-4 * tokens :] if tokens > 0 else ""
     return start_within(part[::-1], tokens)[::-1]
+
+
+def least_tokens(text: str) -> int:
+    """The fewest tokens that a text of its length is likely to have: its UTF-8 bytes / 4."""
+    return len(text.encode("utf-8", "surrogatepass")) // 4
 
 
 def count_message(
@@ -95,6 +108,8 @@ class TokenEstimator:
         self._steps = _clamp(steps)
         self._target = self._steps / _STEPS
         self._confirmed = 0
+        self._latest: tuple[int, int] | None = None
+        self._cut = False
 
     @property
     def factor(self) -> float:
@@ -110,33 +125,50 @@ class TokenEstimator:
         """Correct an estimate; whole numbers, so that every place rounds alike."""
         return scale(tokens, self.factor)
 
-    def confirm(self, estimated: int, reported: int) -> bool:
-        """Learn from what the server counted for a request.
+    @property
+    def cut(self) -> bool:
+        """Whether the server seems to cut the prompt, by its latest report."""
+        return self._cut
+
+    def confirm(self, estimated: int, reported: int, least: int) -> None:
+        """Learn from what the server counted for a request, unless it seems to cut the prompt.
+
+        A report that is only somewhat below the estimate says that the estimate is too high.
+        While the server is suspected nothing is learned; a count that follows the prompt up or
+        down clears it, since one that ends at a limit does not move.
 
         Args:
             estimated: the corrected tokens of the request as it was sent.
             reported: the prompt tokens in the server's usage, cached ones included; 0 or
                 less means that it gave none.
-
-        Returns:
-            True if the server seems to have cut the prompt: it reports clearly fewer tokens
-            than were sent. Nothing is learned then.
+            least: `least_tokens` of all its texts.
         """
-        if reported <= 0 or estimated <= 0:
-            return False
-        ratio = reported / estimated
-        # Before the first report the estimate itself may be far off for a script.
-        short = _SHORT_LEARNED if self._confirmed else _SHORT_UNLEARNED / self.factor
-        if estimated >= _LEAST_SENT and ratio < short:
-            return True
-        if estimated < _LEAST_SENT:
-            return False
-        observed = self.factor * ratio
-        self._target = (self._target + observed) / 2 if self._confirmed else observed
+        if reported <= 0 or estimated < _LEAST_SENT:
+            return
+        was_cut, self._cut = self._cut, self._seems_cut(estimated, reported, least)
+        self._latest = (least, reported)
+        if self._cut:
+            return
+        observed = self.factor * reported / estimated
+        average = bool(self._confirmed) and not was_cut
+        self._target = (self._target + observed) / 2 if average else observed
         self._confirmed += 1
         if abs(self._target * _STEPS - self._steps) >= 1:
             self._steps = _clamp(round(self._target * _STEPS))
-        return False
+
+    def _seems_cut(self, estimated: int, reported: int, least: int) -> bool:
+        if least < _LEAST_SENT:
+            return False
+        change, counted = 0, 0
+        if self._latest is not None:
+            change, counted = least - self._latest[0], reported - self._latest[1]
+        if abs(change) >= _CHANGED and counted / change >= _IN_STEP:
+            return False
+        if change >= _GROWN and counted < _NO_GROWTH * change and reported < _STALLED * least:
+            return True
+        # Before the first report the estimate itself may be far off for a script.
+        share = _SHORT_LEARNED if self._confirmed else _SHORT_UNLEARNED
+        return reported < share * min(estimated, least)
 
 
 def _clamp(steps: int) -> int:

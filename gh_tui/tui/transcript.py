@@ -185,6 +185,8 @@ def _note(event: ev.Event, state: SessionState) -> tuple[Level, str] | None:
             again = f" · tried again at {clock(event.retry_at)}" if event.retry_at else ""
             return "error", f"the model server failed ({event.kind}): {event.message}{again}"
         case ev.TruncationSuspected():
+            if event.cleared:
+                return "info", "the server reads prompts whole: its counts follow them"
             return "warning", (
                 f"the server says it read {event.reported:,} of {event.sent:,} tokens: "
                 "raise its context length, or lower context.budget"

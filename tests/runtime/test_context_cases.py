@@ -123,11 +123,32 @@ async def test_c7_a_prompt_that_the_server_cut_is_told_and_not_learned_from(
         told = run.events(ev.TruncationSuspected)
         assert told
         assert told[-1].reported == 200
+        assert len(told) == 1, "one cause is told once"
         sent = {event.request: event for event in run.events(ev.RequestSent)}
         assert told[-1].sent == sent[told[-1].request].tokens
         assert run.session.state.truncation == told[-1]
-        grown = [event.tokens for event in sent.values()]
+        grown = [event.tokens for request, event in sent.items() if request >= told[0].request]
+        assert len(grown) > 4
         assert grown == sorted(grown), "a cut report must not shrink the estimate"
+
+
+async def test_c7_a_server_that_reads_whole_prompts_is_not_suspected(
+    tmp_path: Path, mind: Mind
+) -> None:
+    table = "| 项目 | 状态 |\n|---|---|\n" + "| 订单数据库迁移的结果 | 已经完成并且通过 |\n" * 24
+    rows = "\n".join(f"{n:>12} {n * 7919 % 1000:>12}  ok" for n in range(400))
+
+    def whole(body: dict[str, Any], number: int) -> dict[str, Any]:
+        if number == 1:
+            return {"calls": [{"name": "read_file", "arguments": {"path": "rows.txt"}}]}
+        return {"text": table if number == 0 else f"Answer {number}. {LONG}"}
+
+    (tmp_path / "workspace").mkdir()
+    (tmp_path / "workspace" / "rows.txt").write_text(rows)
+    async with live(whole, tmp_path, mind) as run:
+        await say(run, "Describe the orders database", "Read rows.txt", *questions(3))
+        assert run.events(ev.TruncationSuspected) == []
+        assert run.events(ev.RequestSent)[-1].tokens_basis == "confirmed"
 
 
 async def test_c9_passes_asked_for_at_once_and_during_a_reply_run_one_by_one(

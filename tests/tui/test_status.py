@@ -138,17 +138,15 @@ async def test_a_failure_counts_down_to_its_retry() -> None:
         assert "failed" not in lines(app.status)[0]
 
 
-async def test_a_cut_prompt_is_told_with_its_fix() -> None:
-    app = Panes()
-    state = state_after(ev.TruncationSuspected(request=14, sent=3100, reported=2048))
-    async with app.run_test(size=(80, 12)) as pilot:
-        app.status.show(state, None, None)
-        await pilot.pause()
-        assert "prompt cut: 2,048 of 3,100 tok read" in lines(app.status)[0]
-        assert lines(app.status)[0].endswith("raise num_ctx or lower context.budget")
-        app.clock.advance(21)
-        assert "num_ctx" not in lines(app.status)[0]
-        assert "! truncated" in lines(app.status)[1]
+async def test_a_cut_prompt_is_told_beside_task_and_model_until_it_is_over() -> None:
+    before = state_after()
+    told = ev.TruncationSuspected(request=14, sent=3100, reported=2048)
+    state = state_after(told)
+    first, second = await shown(Panes(), state, 80)
+    assert (first, "! prompt cut" in second) == ((await shown(Panes(), before, 80))[0], True)
+    assert "! prompt cut: 2,048 of 3,100 tok read" in (await shown(Panes(), state, 200))[1]
+    state = state_after(told, replace(told, request=15, reported=3080, cleared=True))
+    assert "cut" not in (await shown(Panes(), state, 200))[1]
 
 
 async def test_a_degraded_embedder_stays_visible() -> None:

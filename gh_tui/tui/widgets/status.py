@@ -20,8 +20,6 @@ from gh_tui.tui.widgets.status_words import GAP, Part, ReplayInfo
 
 FLASH_SECONDS = 8.0
 """How long a topic shift stays a highlighted line."""
-WARNING_SECONDS = 20.0
-"""How long a suspected truncation does."""
 
 
 class StatusBar(Widget):
@@ -48,8 +46,6 @@ class StatusBar(Widget):
         self._progress: str | None = None
         self._shifts = 0
         self._shift_until = 0.0
-        self._truncated: int | None = None
-        self._truncated_until = 0.0
         self._timer: Timer | None = None
 
     def show(self, state: SessionState, replay: ReplayInfo | None, progress: str | None) -> None:
@@ -74,8 +70,6 @@ class StatusBar(Widget):
             return "error", f"✗ {failed}"
         if now < self._shift_until and self._state.shifts:
             return "shift", f"≠ {words.shift_line(self._state.shifts[-1], self._state, width - 2)}"
-        if now < self._truncated_until and self._state.truncation is not None:
-            return "error", f"! {words.truncation_line(self._state.truncation)}"
         return None
 
     def first_line(self, width: int) -> list[Part]:
@@ -119,11 +113,6 @@ class StatusBar(Widget):
         if count > self._shifts and not (jumped and self._shifts == 0 and count > 1):
             self._shift_until = now + FLASH_SECONDS
         self._shifts = count
-        truncation = self._state.truncation
-        request = truncation.request if truncation is not None else None
-        if request is not None and request != self._truncated:
-            self._truncated_until = now + WARNING_SECONDS
-        self._truncated = request
 
     def _watch_time(self) -> None:
         """Draw once a second as long as an urgent line stands, and once when it has gone."""

@@ -9,7 +9,7 @@ from datetime import datetime
 from rich.cells import cell_len
 
 from gh_tui.events.state import SessionState
-from gh_tui.events.types import TopicShiftDetected, TruncationSuspected
+from gh_tui.events.types import TopicShiftDetected
 from gh_tui.text import one_line
 from gh_tui.tui.cells import shorten
 from gh_tui.tui.widgets.reasons import setting
@@ -112,7 +112,9 @@ def counters(state: SessionState) -> list[Part]:
         word = "shift" if len(state.shifts) == 1 else "shifts"
         parts.append(Part(f"≠ {len(state.shifts)} {word}", "warn", rank=1))
     if state.truncation is not None:
-        parts.append(Part("! truncated", "urgent", rank=1))
+        cut = state.truncation
+        read = f"! prompt cut: {cut.reported:,} of {cut.sent:,} tok read"
+        parts.append(Part(read, "urgent", rank=6, short="! prompt cut"))
     if embedder_is_degraded(state):
         parts.append(Part("! embedder degraded", "urgent", rank=1))
     return parts
@@ -135,12 +137,6 @@ def shift_line(shift: TopicShiftDetected, state: SessionState, width: int) -> st
     turn = state.turns.get(shift.boundary)
     where = one_line(turn.text if turn else shift.boundary, 80)
     return f"topic shift at «{shorten(where, min(room, 60))}»{clear}{undo}"
-
-
-def truncation_line(event: TruncationSuspected) -> str:
-    """A cut prompt, with what to do."""
-    read = f"{event.reported:,} of {event.sent:,} tok read"
-    return f"prompt cut: {read} · raise num_ctx or lower context.budget"
 
 
 def failure_line(state: SessionState, now: datetime, width: int) -> str | None:
