@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -30,8 +31,14 @@ class Record:
     """Why it could not be read."""
 
 
-def read_records(path: Path, *, start: int = 0) -> Iterator[Record]:
-    """Yield each non-empty line of the recording from byte `start` on.
+def read_records(path: Path, *, start: int = 0, kinds: Iterable[str] = ()) -> Iterator[Record]:
+    """Yield each non-empty line of the recording.
+
+    Args:
+        path: the recording.
+        start: the byte to begin at.
+        kinds: names of events on the wire: only lines that may be one of these are decoded and
+            yielded, which is many times as fast; none stands for all.
 
     Raises:
         RecordingError: if the file cannot be opened, or needs a newer program.
@@ -40,6 +47,8 @@ def read_records(path: Path, *, start: int = 0) -> Iterator[Record]:
         stream = path.open("rb")
     except OSError as error:
         raise RecordingError(f"{path} cannot be read: {error.strerror}") from error
+    names = b"|".join(re.escape(kind.encode()) for kind in kinds)
+    wanted = re.compile(rb'"type": ?"(?:%s)"' % names if names else b"")
     with stream:
         stream.seek(start)
         offset = start
@@ -53,7 +62,7 @@ def read_records(path: Path, *, start: int = 0) -> Iterator[Record]:
                 yield Record(number, begin, b"", None, f"longer than {MAX_LINE} bytes")
                 continue
             content = line.strip(b" \t\r\n")
-            if content:
+            if content and wanted.search(content):
                 yield _read_line(path, number, begin, content)
 
 

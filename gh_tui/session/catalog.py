@@ -12,6 +12,16 @@ from gh_tui.errors import RecordingError
 from gh_tui.events import types as ev
 from gh_tui.journal.reader import read_records
 
+_TOLD = (
+    "TaskStarted",
+    "UserInputReceived",
+    "USER_SUPPLEMENTARY_INPUT",
+    "SupplementInjected",
+    "SupplementReturned",
+    "TurnAdded",
+)
+"""The events that a list of sessions is made from."""
+
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
@@ -43,7 +53,7 @@ def describe(path: Path) -> SessionInfo:
     """
     title = ""
     waiting: set[str] = set()
-    for record in read_records(path):
+    for record in read_records(path, kinds=_TOLD):
         match record.envelope and record.envelope.event:
             case ev.TaskStarted(task=task):
                 title = title or " ".join(task.what.split())

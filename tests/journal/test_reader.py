@@ -47,3 +47,19 @@ def test_a_newer_file_is_refused_with_words(tmp_path: Path) -> None:
 def test_a_missing_file_is_an_error_with_its_name(tmp_path: Path) -> None:
     with pytest.raises(RecordingError, match=r"nothing\.jsonl"):
         list(read_records(tmp_path / "nothing.jsonl"))
+
+
+def test_only_lines_that_may_be_of_the_wanted_kinds_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    decoy = ev.Notice(level="info", text='{"type":"CycleStarted"}')
+    events: list[ev.Event] = [ev.CycleStarted(cycle=1), decoy, ev.CycleStarted(cycle=2)]
+    lines = [to_line(Envelope(n, "t", "s", event)) for n, event in enumerate(events, 1)]
+    path.write_bytes(b"".join(lines) + b'{"v": 1, "type": "CycleStarted"\n')
+    records = list(read_records(path, kinds=["CycleStarted", "TaskStarted"]))
+    assert [record.number for record in records] == [1, 3, 4]
+    assert [record.envelope and record.envelope.event for record in records] == [
+        events[0],
+        events[2],
+        None,
+    ]
+    assert [record.offset for record in records[:2]] == [0, len(lines[0] + lines[1])]
