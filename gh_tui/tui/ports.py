@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from gh_tui.agent.attachments import Oversize, Wish
 from gh_tui.events.bus import EventBus
 from gh_tui.events.envelope import Envelope
 
@@ -40,7 +41,11 @@ class LiveSession(Protocol):
         """
         ...
 
-    async def submit(self, text: str) -> str | None:
+    async def oversize(self, text: str) -> Oversize | None:
+        """What there is to say of a text that is too large to be sent whole unasked."""
+        ...
+
+    async def submit(self, text: str, *, attach: Wish = None) -> str | None:
         """What Enter does; returns when it is durable, perhaps with a line to show.
 
         Raises:
@@ -48,7 +53,7 @@ class LiveSession(Protocol):
         """
         ...
 
-    async def queue(self, text: str) -> None:
+    async def queue(self, text: str, *, attach: Wish = None) -> None:
         """Accept an input that runs after the present task."""
         ...
 

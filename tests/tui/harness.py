@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
+from gh_tui.agent.attachments import Oversize, Wish
 from gh_tui.clock import ManualClock
 from gh_tui.errors import GhError, UsageError
 from gh_tui.events import types as ev
@@ -34,6 +35,10 @@ class ScriptedSession:
         self.cancelled = 0
         self.closed = False
         self.refuse: str | None = None
+        self.large: Oversize | None = None
+        """What `oversize` says of a text that is not a command."""
+        self.attached: list[Wish] = []
+        """The wish that came with each accepted input."""
         self.answer: str | None = None
         self.gate = asyncio.Event()
         """Closed, `submit` does not return."""
@@ -53,11 +58,15 @@ class ScriptedSession:
             raise self.start_error
         await self.started()
 
-    async def submit(self, text: str) -> str | None:
+    async def oversize(self, text: str) -> Oversize | None:
+        return None if text.startswith("/") else self.large
+
+    async def submit(self, text: str, *, attach: Wish = None) -> str | None:
         await self.gate.wait()
         if self.refuse is not None:
             raise UsageError(self.refuse)
         self.submitted.append(text)
+        self.attached.append(attach)
         if text.startswith("/"):
             return self.answer
         if self.busy:
@@ -66,8 +75,9 @@ class ScriptedSession:
             await self.say(text)
         return self.answer
 
-    async def queue(self, text: str) -> None:
+    async def queue(self, text: str, *, attach: Wish = None) -> None:
         self.queued.append(text)
+        self.attached.append(attach)
         await self.bus.publish(ev.UserInputReceived(iri=self.iri(), text=text))
 
     async def cancel(self, *, by_key: bool = False) -> list[str]:

@@ -21,6 +21,7 @@ SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("Ctrl+J", "a new line"),
             ("Alt+Q", "send it after this task (some terminals: Alt+Enter)"),
             ("Alt+N", "at once: stops the running step and delivers it"),
+            ("Alt+W", "a large text as it is, where that fits; Enter sends it as an attachment"),
             ("Esc", "stop the agent; pending texts come back into the box"),
             ("↑ ↓", "earlier inputs, at the edge of the draft"),
             ("Tab", "complete a command; otherwise the next pane"),

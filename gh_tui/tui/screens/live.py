@@ -9,6 +9,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
+from gh_tui.agent.attachments import Wish
 from gh_tui.clock import SystemClock, timestamp
 from gh_tui.errors import GhError, ProviderUnavailable
 from gh_tui.events import types as ev
@@ -22,7 +23,7 @@ from gh_tui.tui.screens.approval import ApprovalScreen
 from gh_tui.tui.screens.session import SessionScreen
 from gh_tui.tui.screens.setup import SetupScreen
 from gh_tui.tui.screens.text import TextScreen
-from gh_tui.tui.widgets.composer import Composer
+from gh_tui.tui.widgets.composer import Composer, Offer
 from gh_tui.tui.widgets.input_box import InputBox, Way, typed
 from gh_tui.tui.widgets.receipts import Receipts
 from gh_tui.tui.widgets.start import StartPanel
@@ -40,6 +41,7 @@ class LiveScreen(SessionScreen):
     """A session that a person works in."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "decline", "back", key_display="Esc"),
         Binding("escape", "stop", "stop", key_display="Esc"),
         Binding("escape", "home", "back", key_display="Esc"),
         Binding("f2", "app.samples", "samples", key_display="F2"),
@@ -160,6 +162,8 @@ class LiveScreen(SessionScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys that do nothing now are not offered."""
+        if action == "decline":
+            return self.composer.offer is not None and self.composer.box.has_focus
         if action == "stop":
             busy = self._session is not None and self._session.busy
             return busy and self.composer.box.has_focus
@@ -202,30 +206,40 @@ class LiveScreen(SessionScreen):
     # Input
 
     def on_input_box_submitted(self, event: InputBox.Submitted) -> None:
-        """Enter, Alt+N or Alt+Q."""
+        """Enter, Alt+N, Alt+Q or Alt+W."""
         event.stop()
         self.attempt(self._submit(event.way), "submit")
 
     async def _submit(self, way: Way) -> None:
+        offer = self.composer.offer
+        attach: Wish = None if offer is None else way != "whole"
+        if way == "whole":
+            if offer is None or not offer.found.fits:
+                return
+            way = offer.way
+        self.composer.close_offer()
         text = self.composer.begin()
         if text is None:
             return
         try:
-            answer = await self._hand_over(text, way)
+            answer = await self._hand_over(text, way, attach)
         except GhError as error:
             self.composer.refused(str(error))
             return
         except BaseException:
             self.composer.refused("the program failed here; the text is still in the box")
             raise
-        entered_again = self.composer.accepted()
-        if answer:
-            self.say(answer)
+        if isinstance(answer, Offer):
+            entered_again = self.composer.make_offer(answer)
+        else:
+            entered_again = self.composer.accepted()
+            if answer:
+                self.say(answer)
         self._retitle()
         if entered_again:
             await self._submit("send")
 
-    async def _hand_over(self, text: str, way: Way) -> str | None:
+    async def _hand_over(self, text: str, way: Way, attach: Wish) -> str | Offer | None:
         if (action := OWN_COMMANDS.get(text.strip())) is not None:
             await self.app.run_action(action)
             return None
@@ -233,12 +247,14 @@ class LiveScreen(SessionScreen):
         session = self._session
         if session is None:
             raise GhError(f"there is no session: {self._failure}")
+        if attach is None and (found := await session.oversize(text)) is not None:
+            return Offer(text, way, found)
         if way == "queue" and not is_command(text):
-            await session.queue(text)
+            await session.queue(text, attach=attach)
             return None
         if way == "now" and session.busy and not is_command(text):
-            return await session.submit(f"/now {text.removeprefix('/')}")
-        return await session.submit(text)
+            return await session.submit(f"/now {text.removeprefix('/')}", attach=attach)
+        return await session.submit(text, attach=attach)
 
     def on_input_box_scrolled(self, event: InputBox.Scrolled) -> None:
         """Page keys in the box scroll the conversation."""
@@ -247,6 +263,11 @@ class LiveScreen(SessionScreen):
             self.conversation.scroll_page_up(animate=False)
         else:
             self.conversation.scroll_page_down(animate=False)
+
+    def action_decline(self) -> None:
+        """Esc on the offer of an attachment: the text stays in the box."""
+        self.composer.close_offer()
+        self._retitle()
 
     def action_stop(self) -> None:
         """Esc in the box: stop the agent."""

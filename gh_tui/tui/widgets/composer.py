@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
+from gh_tui.agent.attachments import Oversize
 from gh_tui.agent.command_list import COMMANDS, Command
 from gh_tui.text import one_line, visible
 from gh_tui.tui.commands import completed, enter_meaning, matching
 from gh_tui.tui.ink import DIM
-from gh_tui.tui.widgets.input_box import InputBox
+from gh_tui.tui.widgets.input_box import InputBox, Way
 from gh_tui.tui.widgets.receipts import Receipts
 
 HINTS = 5
 """Commands listed at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A draft that is too large to be sent as it is, and what the user may do with it."""
+
+    text: str
+    way: Way
+    """The key that would have sent it."""
+    found: Oversize
 
 
 class Composer(Vertical):
@@ -27,6 +40,7 @@ class Composer(Vertical):
         self.feedback = Static(id="feedback")
         self.hints = Static(id="hints")
         self.box = InputBox()
+        self.offer: Offer | None = None
         self._saving: str | None = None
         self._entered_again = False
         self._busy = False
@@ -65,10 +79,14 @@ class Composer(Vertical):
         text = self.box.text
         if self.saving:
             title = "saving …"
+        elif self.offer is not None:
+            title = f"Enter: attach — {self.offer.found.words}"
         else:
             title = enter_meaning(text, busy=self._busy, ready=self._ready, has_task=self._has_task)
         keys = ["Ctrl+J newline"]
-        if self._busy:
+        if self.offer is not None:
+            keys = ["Esc back", *(["Alt+W whole"] if self.offer.found.fits else [])]
+        elif self._busy:
             keys = ["Esc stops", "Alt+N at once", "Alt+Q after this task", *keys]
         titles = (one_line(title, 120), " · ".join(keys))
         if titles != self._titles:
@@ -78,7 +96,9 @@ class Composer(Vertical):
 
     def on_text_area_changed(self) -> None:
         """The draft decides the title and the hints; an old answer has been read."""
-        if self.box.text:
+        if self.offer is not None and self.box.text != self.offer.text:
+            self.offer = None
+        if self.box.text and self.offer is None:
             self.feedback.display = False
         self.retitle()
         self._show_hints()
@@ -124,6 +144,29 @@ class Composer(Vertical):
         self._saving, self._entered_again = text, False
         self.retitle()
         return text
+
+    def make_offer(self, offer: Offer) -> bool:
+        """Ask before a large text is handed over; it stays in the box until the user says.
+
+        Returns:
+            True if Enter came meanwhile for a changed text.
+        """
+        self._saving = None
+        if self.box.text == offer.text:  # else it was edited meanwhile: not this text any more
+            self.offer = offer
+            self.say(
+                f"This has {offer.found.words}. As an attachment the model sees its head, its tail "
+                "and its IRI, and can read all of it."
+            )
+        self.retitle()
+        return self._entered_again and self.offer is None
+
+    def close_offer(self) -> None:
+        """It was answered, or is not wanted: the draft is an ordinary one again."""
+        if self.offer is not None:
+            self.offer = None
+            self.feedback.display = False
+            self.retitle()
 
     def accepted(self) -> bool:
         """It is durable: take it out of the box, and only it.

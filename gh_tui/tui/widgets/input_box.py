@@ -23,7 +23,8 @@ COMMITTED = 2
 
 _JOINERS = re.compile("([\u200c\u200d\ufe0e\ufe0f])")
 
-Way = Literal["send", "queue", "now"]
+Way = Literal["send", "queue", "now", "whole"]
+"""`whole` answers the offer of an attachment; the way is the one that was asked for then."""
 
 
 class InputBox(TextArea):
@@ -35,7 +36,7 @@ class InputBox(TextArea):
     ]
 
     class Submitted(Message):
-        """Enter, or the keys for at once and for after the task."""
+        """Enter, or the keys for at once, for after the task and for a large text as it is."""
 
         def __init__(self, way: Way) -> None:
             super().__init__()
@@ -81,6 +82,8 @@ class InputBox(TextArea):
                 self.post_message(self.Submitted("queue"))
             case "alt+n":
                 self.post_message(self.Submitted("now"))
+            case "alt+w":
+                self.post_message(self.Submitted("whole"))
             case "up" if self.cursor_at_first_line:
                 self.post_message(self.History(-1))
             case "down" if self.cursor_at_last_line:
