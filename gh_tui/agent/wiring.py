@@ -90,12 +90,15 @@ class Agent:
     parts: Parts
 
 
-def make_tools(around: Surroundings, l0: L0) -> list[Tool]:
-    """The tools of every session, confined to the workspace."""
+def make_tools(around: Surroundings, l0: L0, most_tokens: Callable[[], int]) -> list[Tool]:
+    """The tools of every session, confined to the workspace.
+
+    `most_tokens` are those of a result that the model is shown whole.
+    """
     workspace = Workspace(around.workspace)
     library = Library(around.index, around.bus.session, around.embedding.name)
     return [
-        Recall(l0, library),
+        Recall(l0, library, most_tokens),
         SearchMemory(l0, around.embedding.embed, library),
         ReadFile(workspace),
         ListFiles(workspace),
@@ -124,7 +127,7 @@ def build_agent(
     bus, clock, settings = around.bus, around.clock, around.settings
     small = provider.name == "local"
     l0 = L0()
-    tools = make_tools(around, l0)
+    tools = make_tools(around, l0, lambda: l1.result_limit)
     specs = [tool.spec for tool in tools]
     native = provider.tool_protocol == "native"
     schemas = [spec.parameters for spec in specs] if native else []
