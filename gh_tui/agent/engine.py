@@ -225,8 +225,9 @@ class Engine:
 
     async def _run_task(self) -> RunResult:
         self._retry = False
-        # What was typed before the next input stands before it.
-        await self._desk.take()
+        # What was typed before the next input stands before it; nothing stands before the task.
+        if not self._inbox.begins_task:
+            await self._desk.take()
         if len(self._inbox):
             await self._inbox.begin_next()
             await self._coherence.check_input()

@@ -42,6 +42,11 @@ class Inbox:
     def __len__(self) -> int:
         return len(self._queue)
 
+    @property
+    def begins_task(self) -> bool:
+        """Whether the first queued input becomes the task of the session."""
+        return bool(self._queue) and self._l1.task is None
+
     async def accept(self, text: str, client_id: str | None, *, attached: bool = False) -> str:
         """Record an input and put it at the end of the queue; its IRI.
 
@@ -49,19 +54,26 @@ class Inbox:
             RecordingError: if it could not be recorded; then it was not accepted.
         """
         iri = self._turns.new_iri()
-        await self._bus.publish(
-            ev.UserInputReceived(iri=iri, text=text, client_id=client_id, attached=attached)
-        )
-        self._queue.append(QueuedInput(iri, text, attached))
+        self._await_task()
+        try:
+            await self._bus.publish(
+                ev.UserInputReceived(iri=iri, text=text, client_id=client_id, attached=attached)
+            )
+            self._queue.append(QueuedInput(iri, text, attached))
+        finally:
+            if not self._queue:
+                self._scorer.task_settled()
         return iri
 
     def restore(self, entry: QueuedInput) -> None:
         """Put an input back that an earlier run of the program had accepted."""
+        self._await_task()
         self._queue.append(entry)
 
     async def return_all(self, reason: ReturnReason) -> list[str]:
         """Give every queued input back to the user; their texts in order."""
         texts = []
+        self._scorer.task_settled()
         while self._queue:
             entry = self._queue.popleft()
             texts.append(entry.text)
@@ -89,12 +101,20 @@ class Inbox:
         return turn
 
     async def _begin_task(self, entry: QueuedInput) -> L1Turn:
-        task = await self._hooks.run("TaskStart", task_from_input(entry.text))
-        if isinstance(task, Veto):
-            raise UsageError(f"the task was not begun: {task.reason}")
-        scored = await self._scorer.score_input(entry.text, None)
+        self._await_task()
+        try:
+            task = await self._hooks.run("TaskStart", task_from_input(entry.text))
+            if isinstance(task, Veto):
+                raise UsageError(f"the task was not begun: {task.reason}")
+            scored = await self._scorer.score_task(entry.text)
+        finally:
+            self._scorer.task_settled()
         await self._bus.publish(ev.TaskStarted(task=task, by="user"))
         return await self._add(entry, scored, is_task=True)
+
+    def _await_task(self) -> None:
+        if self._l1.task is None:
+            self._scorer.expect_task()
 
     async def _add(
         self, entry: QueuedInput, scored: Scored, *, is_task: bool = False, standing: bool = False

@@ -83,10 +83,10 @@ def _fill(parts: Parts, restored: Restored) -> None:
 
 def _wait_again(parts: Parts, restored: Restored) -> None:
     state = restored.state
-    for entry in state.pending:
-        parts.desk.restore(entry.id, entry.text, entry.iri, attached=entry.attached)
     for iri, text in state.queued.items():
         parts.inbox.restore(QueuedInput(iri, text, iri in restored.attached))
+    for entry in state.pending:
+        parts.desk.restore(entry.id, entry.text, entry.iri, attached=entry.attached)
 
 
 async def _close_open_ends(parts: Parts, restored: Restored) -> None:

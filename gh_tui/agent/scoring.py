@@ -42,6 +42,16 @@ class Scorer:
         self._clock = clock
         self._l1 = l1
         self._order = asyncio.Lock()
+        self._task_scored = asyncio.Event()
+        self._task_scored.set()
+
+    def expect_task(self) -> None:
+        """Let later inputs wait until the task, which came before them, is scored or given up."""
+        self._task_scored.clear()
+
+    def task_settled(self) -> None:
+        """Score what waited for the task."""
+        self._task_scored.set()
 
     async def set_task(self, task: Task) -> None:
         """Make `task` what inputs are compared with."""
@@ -62,6 +72,14 @@ class Scorer:
 
     async def score_input(self, text: str, answers: AgentTurn | None) -> Scored:
         """Score a user input; it becomes the reference of the next one if it is kept."""
+        await self._task_scored.wait()
+        return await self._score_input(text, answers)
+
+    async def score_task(self, text: str) -> Scored:
+        """Score the input that is the task: the reference of the next one."""
+        return await self._score_input(text, None)
+
+    async def _score_input(self, text: str, answers: AgentTurn | None) -> Scored:
         async with self._order:
             vector = await self.vector(text)
             now = self._clock.monotonic()

@@ -248,6 +248,7 @@ class SessionState:
         match event:
             case ev.SessionStarted():
                 self.started, self.ended, self.held = event, False, True
+                self.truncation = None  # the server may be another one, or have been mended
             case (
                 ev.TaskStarted()
                 | ev.TaskRefined()

@@ -72,6 +72,28 @@ async def test_supplements_are_in_the_next_request_once_verbatim_after_the_resul
         assert [i.request for i in injected] == [2, 2]
 
 
+async def test_inputs_that_come_while_the_embedder_loads_are_scored_in_their_order(
+    tmp_path: Path,
+) -> None:
+    cold = Mind()
+    try:
+        async with live([{"text": "It is done."}], tmp_path, cold, repeat=True) as run:
+            task = "Migrate the orders table to Postgres 16"
+            await run.session.queue(task)
+            await run.session.supplement("Use the test server for Postgres")
+            await run.session.wait_idle()
+            first, second = list(run.session.state.turns.values())[:2]
+            assert [first.text, second.is_supplement] == [task, True]
+            assert (first.global_sim, first.local_sim) == (1.0, None)
+            assert first.basis is not None
+            assert first.basis.startswith("global (no previous input)")
+            scored = run.events(ev.SupplementScored)[0]
+            assert scored.local_sim is not None
+            assert scored.local_sim == scored.global_sim, "the task is the previous input"
+    finally:
+        cold.close()
+
+
 async def test_a_supplement_at_the_tail_of_the_last_reply_starts_one_more_cycle(
     tmp_path: Path, mind: Mind
 ) -> None:
