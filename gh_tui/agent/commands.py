@@ -159,7 +159,7 @@ class Commands:
         if turn.role != "user":
             raise UsageError("/rebase: only an input of yours can be the task")
         task = task_from_input(turn.text)
-        await self._bus.publish(ev.TaskStarted(task=task, by="user"))
+        await self._bus.publish(ev.TaskStarted(task=task, by="user", iri=iri))
         self._l1.set_task(iri)
         self._memory.refined = None
         await self._scorer.set_task(task)

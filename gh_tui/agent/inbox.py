@@ -109,7 +109,7 @@ class Inbox:
             scored = await self._scorer.score_task(entry.text)
         finally:
             self._scorer.task_settled()
-        await self._bus.publish(ev.TaskStarted(task=task, by="user"))
+        await self._bus.publish(ev.TaskStarted(task=task, by="user", iri=entry.iri))
         return await self._add(entry, scored, is_task=True)
 
     def _await_task(self) -> None:

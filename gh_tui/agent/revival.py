@@ -75,7 +75,7 @@ def _fill(parts: Parts, restored: Restored) -> None:
     for turn in turns:
         if turn.role == "user":
             parts.scorer.remember(_score(state.turns[turn.iri]), turn.embedding)
-    task_iri = restored.task_iri
+    task_iri = state.task_iri
     if state.task is not None and task_iri is not None and task_iri in parts.l1:
         first = parts.l1.turn(task_iri)
         parts.memory.refined = None if state.task.what == first.text else state.task
@@ -143,7 +143,7 @@ def _turn(parts: Parts, restored: Restored, state: TurnState) -> L1Turn:
         call_id=added.call_id,
         name=added.name,
         provider_blocks=added.provider_blocks,
-        is_task=state.iri == restored.task_iri,
+        is_task=state.iri == restored.state.task_iri,
         is_supplement=state.is_supplement,
         standing=state.standing,
         attached=state.attached,

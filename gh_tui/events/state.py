@@ -26,6 +26,8 @@ class SessionState:
     seq: int = 0
     started: ev.SessionStarted | None = None
     task: Task | None = None
+    task_iri: str | None = None
+    """The turn of the input that became the task; it may not be in yet."""
     turns: dict[str, TurnState] = field(default_factory=dict)
     """By IRI, in the order in which they entered L1."""
     queued: dict[str, str] = field(default_factory=dict)
@@ -161,6 +163,8 @@ class SessionState:
             name=event.name,
         )
         self.turns[event.iri] = turn
+        if self.task_iri is None and event.role == "user":
+            self.task_iri = event.iri
         self.queued.pop(event.iri, None)
         entry = self.supplements.get(event.supplement or "")
         if entry is not None:
@@ -276,7 +280,9 @@ class SessionState:
 
     def _on_task(self, event: ev.TaskEvent) -> None:
         match event:
-            case ev.TaskStarted() | ev.TaskRefined():
+            case ev.TaskStarted():
+                self.task, self.task_iri = event.task, event.iri or self.task_iri
+            case ev.TaskRefined():
                 self.task = event.task
             case ev.AgentPaused():
                 self.paused = True

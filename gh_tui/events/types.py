@@ -38,10 +38,11 @@ class SessionStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskStarted:
-    """The first input became the task."""
+    """The input `iri` became the task; where a recording does not say which, the first one."""
 
     task: Task
     by: str
+    iri: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,6 @@ class Restored:
     state: SessionState = field(default_factory=SessionState)
     vectors: dict[str, Vector] = field(default_factory=dict)
     """Embeddings by IRI."""
-    task_iri: str | None = None
     added: dict[str, ev.TurnAdded] = field(default_factory=dict)
     """Every turn by IRI, in order."""
     created: dict[str, datetime] = field(default_factory=dict)
@@ -90,8 +89,6 @@ class Restored:
         self.added[event.iri] = event
         if time is not None:
             self.created[event.iri] = time
-        if self.task_iri is None and event.role == "user":
-            self.task_iri = event.iri
         if event.role == "assistant":  # L1 takes no later result for earlier calls
             self.requested.clear()
             self.open_calls = {call.id: call for call in event.calls}

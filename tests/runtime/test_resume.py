@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gh_tui.errors import RecordingError
+from gh_tui.errors import RecordingError, UsageError
 from gh_tui.events import types as ev
 from gh_tui.events.state import fold
 from gh_tui.journal.reader import read_records
@@ -141,6 +141,22 @@ async def test_memory_goes_on_where_it_was(tmp_path: Path, mind: Mind) -> None:
         assert last.pass_ == len(state.passes)
         await again.session.close()
         assert fold(r.envelope for r in read_records(recording) if r.envelope) == state
+
+
+async def test_what_became_the_task_is_the_task_after_a_resume(tmp_path: Path, mind: Mind) -> None:
+    script: list[dict[str, Any]] = [{"text": "Fine."}, {"text": "Good."}]
+    async with live(script, tmp_path, mind) as run:
+        for text in ("Plan a library service", "Bake a sourdough bread at home", "/rebase 3"):
+            await run.session.submit(text)
+            await run.session.wait_idle()
+        assert run.session.state.task_iri == run.turn(3).iri
+        recording = crash(run, tmp_path)
+    async with live([{"text": "Ok."}], tmp_path, mind, resume=recording) as again:
+        await again.session.submit("How long does it rest?")
+        await again.session.wait_idle()
+        assert again.texts()[0] == "Bake a sourdough bread at home"
+        with pytest.raises(UsageError, match="the task is always protected"):
+            await again.session.submit("/unpin 3")
 
 
 async def test_an_input_that_waited_its_turn_goes_with_resume(tmp_path: Path, mind: Mind) -> None:

@@ -9,7 +9,6 @@ from gh_tui.events.envelope import Envelope
 from gh_tui.events.state import fold
 from gh_tui.tui.theme_files import DEFAULT_DARK, DEFAULT_LIGHT
 from gh_tui.tui.widgets.entry import EntryScreen
-from gh_tui.tui.widgets.ledger import Ledger
 from tests.tui.panes import Panes, lines, poor_segments, segments, widths
 from tests.tui.sessions import START, Story, iri, long_session, migration, pass_started, states
 
@@ -108,21 +107,6 @@ async def test_a_rebuild_shows_what_the_events_showed() -> None:
         app.timeline.tick(migration()[-1].time)
         await pilot.pause()
         assert lines(app.timeline) == by_events
-
-
-def test_a_ledger_follows_the_fold_at_every_step() -> None:
-    ledger = Ledger()
-    for state, envelope in states(migration()):
-        if ledger.state is not state:
-            ledger.rebuild(state)
-        else:
-            ledger.take(envelope.event)
-        fresh = Ledger()
-        fresh.rebuild(state)
-        assert {k: v for k, v in ledger.counts.items() if v} == fresh.counts
-        assert ledger.tokens_seen == fresh.tokens_seen
-        assert ledger.tokens_total == fresh.tokens_total
-        assert ledger.newest == fresh.newest
 
 
 async def test_every_line_fills_the_pane_exactly() -> None:
@@ -254,16 +238,6 @@ async def test_the_filter_goes_round() -> None:
         assert "TINYINT" not in shown
         await pilot.press("f", "f")
         assert "only" not in lines(app.timeline)[0]
-
-
-def test_what_the_user_made_ordinary_is_protected_no_more() -> None:
-    state = fold(migration())
-    turn = next(turn for turn in state.turns.values() if turn.is_supplement and not turn.pinned)
-    ledger = Ledger()
-    ledger.rebuild(state)
-    assert ledger.is_protected(turn)
-    state.apply(Envelope(None, turn.time, state.session, ev.TurnUnpinned(iri=turn.iri)))
-    assert not ledger.is_protected(turn)
 
 
 async def test_a_filtered_view_takes_in_new_events() -> None:

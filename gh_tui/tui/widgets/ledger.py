@@ -49,7 +49,6 @@ class Ledger:
     """Tokens of each turn as the model sees it now."""
     tokens_seen: int = 0
     tokens_total: int = 0
-    task: str | None = None
     newest: str | None = None
     newest_pass: int | None = None
     fresh: set[str] = field(default_factory=set)
@@ -60,7 +59,7 @@ class Ledger:
     def rebuild(self, state: SessionState) -> None:
         """Take the whole state in anew, as after a jump in a replay."""
         self.state = state
-        self.newest = self.newest_pass = self.task = None
+        self.newest = self.newest_pass = None
         self.lines, self.fresh = [], set()
         self.counts, self.seen = {}, {}
         self.tokens_seen = self.tokens_total = 0
@@ -106,7 +105,7 @@ class Ledger:
     def is_protected(self, turn: TurnState) -> bool:
         """Whether the program may never take this turn away."""
         instructs = (turn.standing or turn.is_supplement) and not turn.demoted
-        return turn.pinned or instructs or turn.iri in (self.task, self.newest)
+        return turn.pinned or instructs or turn.iri in (self.state.task_iri, self.newest)
 
     def take(self, event: ev.Event) -> Update:
         """Take in one event that the state already holds."""
@@ -124,7 +123,8 @@ class Ledger:
             case ev.InputClassified():
                 entry = self.state.supplements.get(event.id or "")
                 return self._redraw(event.iri or (entry.iri if entry else None) or "")
-            case ev.SessionStarted():
+            case ev.SessionStarted() | ev.TaskStarted():
+                self.stale = self.filter != "all"
                 return Update(everything=True)
             case _:
                 return Update()
@@ -146,8 +146,6 @@ class Ledger:
 
     def _enter(self, turn: TurnState) -> None:
         self.lines.append(turn.iri)
-        if self.task is None and turn.role == "user":
-            self.task = turn.iri
         self.newest = turn.iri
         self.counts[turn.fidelity] = self.counts.get(turn.fidelity, 0) + 1
         self.tokens_total += turn.tokens

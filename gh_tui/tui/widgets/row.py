@@ -118,10 +118,10 @@ def score(value: float | None, limit: float, width: int) -> list[Piece]:
 def marks(turn: TurnState, ledger: Ledger) -> str:
     """Signs for task, pin, supplement, standing instruction and newest, in this order."""
     signs = [
-        ("★", turn.iri == ledger.task),
+        ("★", turn.iri == ledger.state.task_iri),
         ("◆", turn.pinned),
         ("+", turn.is_supplement),
-        ("§", turn.standing),
+        ("§", turn.standing and not turn.demoted),
         ("◂", turn.iri == ledger.newest),
     ]
     return "".join(sign for sign, holds in signs if holds)
@@ -130,10 +130,11 @@ def marks(turn: TurnState, ledger: Ledger) -> str:
 def mark_words(turn: TurnState, ledger: Ledger) -> list[str]:
     """The same signs in words."""
     words = [
-        ("★ task", turn.iri == ledger.task),
+        ("★ task", turn.iri == ledger.state.task_iri),
         ("◆ pinned", turn.pinned),
         ("+ supplement", turn.is_supplement),
-        ("§ standing", turn.standing),
+        ("§ standing", turn.standing and not turn.demoted),
+        ("made ordinary", turn.demoted),
         ("◂ newest", turn.iri == ledger.newest),
     ]
     return [word for word, holds in words if holds]
