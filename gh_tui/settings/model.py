@@ -76,7 +76,8 @@ class EvictionSettings:
 class CoherenceSettings:
     """The background topic watch."""
 
-    rule: Literal["contrast", "adjacent"] = "contrast"
+    rule: Literal["contrast", "adjacent", "learned"] = "contrast"
+    """`learned` knows the native embedder only; with another one `contrast` takes its place."""
     interval_seconds: float = 120.0
     topic_shift_threshold: float = 0.4
     """Used by the rule `adjacent` only."""

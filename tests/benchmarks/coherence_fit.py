@@ -8,6 +8,7 @@ import numpy.typing as npt
 from gh_tui.memory.coherence.gaps import unit
 
 Floats = npt.NDArray[np.float64]
+_STILL = 1e-9
 
 
 def logistic(rows: Floats, labels: Floats, ridge: float) -> tuple[Floats, float]:
@@ -18,16 +19,33 @@ def logistic(rows: Floats, labels: Floats, ridge: float) -> tuple[Floats, float]
         labels: float64[n] of 0 and 1.
         ridge: penalty on the squared weights.
     """
-    with_bias = np.column_stack([rows, np.ones(len(rows))])
     balance = np.where(labels == 1, (labels == 0).sum() / (labels == 1).sum(), 1.0)
+    return weighted_logistic(rows, labels, balance, ridge)
+
+
+def weighted_logistic(
+    rows: Floats, labels: Floats, shares: Floats, ridge: float
+) -> tuple[Floats, float]:
+    """The same with a share of its own for each row, by Newton's method.
+
+    Args:
+        rows: float64[n, k].
+        labels: float64[n] of 0 and 1.
+        shares: float64[n], how much each row counts.
+        ridge: penalty on the squared weights.
+    """
+    with_bias = np.column_stack([rows, np.ones(len(rows))])
     penalty = ridge * np.eye(with_bias.shape[1])
     penalty[-1, -1] = 1e-3
     weights: Floats = np.zeros(with_bias.shape[1])
     for _ in range(40):
         chance = 1.0 / (1.0 + np.exp(-np.clip(with_bias @ weights, -30, 30)))
-        slope = with_bias.T @ ((chance - labels) * balance) + penalty @ weights
-        curve = (with_bias * (chance * (1 - chance) * balance)[:, None]).T @ with_bias + penalty
-        weights = weights - np.linalg.solve(curve, slope)
+        slope = with_bias.T @ ((chance - labels) * shares) + penalty @ weights
+        curve = (with_bias * (chance * (1 - chance) * shares)[:, None]).T @ with_bias + penalty
+        step = np.linalg.solve(curve, slope)
+        weights = weights - step
+        if np.abs(step).max() < _STILL:
+            break
     return weights[:-1], float(weights[-1])
 
 

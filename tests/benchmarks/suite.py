@@ -68,6 +68,12 @@ def _topic_shift(data: Path) -> list[Table]:
     return topic_shift.measure(data)
 
 
+def _learned_shift(data: Path) -> list[Table]:
+    from tests.benchmarks import learned_shift
+
+    return learned_shift.measure(data)
+
+
 def _memory_speed(data: Path) -> list[Table]:
     from tests.benchmarks import memory_speed
 
@@ -198,6 +204,7 @@ SUITE: Final = (
     Benchmark("phases", _phases),
     Benchmark("query_unknown", _query_unknown, ("locomo/locomo10.json",)),
     Benchmark("topic_shift", _topic_shift, ("tiage", "dialseg711", "kdconv_concat")),
+    Benchmark("learned_shift", _learned_shift, ("tiage", "dialseg711", "kdconv_concat")),
     Benchmark("memory_speed", _memory_speed),
     Benchmark("locomo", _locomo, ("locomo/locomo10.json",)),
     Benchmark("coding_sessions", _coding_sessions, ("../sessions", "sessions")),

@@ -1,8 +1,9 @@
 """Topic coherence: notices when a conversation has moved to another topic.
 
-Two rules behind one class. `contrast` (default) weighs what comes before a gap against what
-comes after it; `adjacent` is the published rule, kept for comparison. Both see a turn once, in
-order, and never look further ahead than two inputs past the first input of a new topic.
+Three rules behind one class. `contrast` (default) weighs what comes before a gap against what
+comes after it; `learned` does so with weights from labelled dialogues; `adjacent` is the published
+rule, kept for comparison. All see a turn once, in order, and never look further ahead than two
+inputs past the first input of a new topic.
 """
 
 from __future__ import annotations

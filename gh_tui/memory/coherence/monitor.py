@@ -11,6 +11,13 @@ from gh_tui.embedding.calibration import NATIVE
 from gh_tui.embedding.vectors import cosine
 from gh_tui.memory.coherence.adjacent import AdjacentRule
 from gh_tui.memory.coherence.contrast import ContrastRule, DialogueContrast, SessionContrast
+from gh_tui.memory.coherence.learned import (
+    EMBEDDER,
+    GapDecision,
+    LearnedModel,
+    LearnedRule,
+    load_model,
+)
 from gh_tui.memory.coherence.profile import Profile, load_profile
 from gh_tui.memory.coherence.types import CoherenceResult, CoherenceTurn, RuleName, Shift, Vector
 
@@ -28,13 +35,15 @@ class CoherenceConfig:
     """What `contrast` listens to: a session in which most inputs serve one task, or a dialogue
     that wanders. The first is decided by certainty, the second by rank among its own gaps."""
     certainty: float = 0.4
-    """Session: how sure it must be to confirm a shift, in [0, 1]."""
+    """Session: how sure `contrast` must be to confirm a shift, in [0, 1]."""
     quiet_inputs: int = 3
     """Session: the first topic has at least so many inputs before another can begin."""
     cooldown_inputs: int = 3
     """Session: the same after a shift."""
     percentile: float = 25.0
-    """Dialogue: the share of gaps, in percent, that may be boundaries."""
+    """Dialogue: the share of gaps, in percent, that `contrast` may take for boundaries."""
+    chance: float | None = None
+    """From which chance of a boundary on `learned` sees one, in [0, 1]; by default its own."""
 
 
 class TopicCoherence:
@@ -50,6 +59,7 @@ class TopicCoherence:
         *,
         calibrate: Callable[[float], float] | None = None,
         profile: Profile | None = None,
+        model: LearnedModel | None = None,
     ) -> None:
         """Start a session.
 
@@ -58,12 +68,19 @@ class TopicCoherence:
             config: its settings.
             calibrate: raw cosine to similarity in [0, 1]; by default the native embedder's.
             profile: statistics of the session's embedder; by default the native embedder's.
+            model: the weights of `learned`; by default those that come with the program, which
+                fit the native embedder only (`usable_rule`).
         """
         self._config = config or CoherenceConfig()
         self._calibrate = calibrate or NATIVE.similarity
         self._rule: RuleName = rule
         self._adjacent = AdjacentRule()
-        self._contrast = _contrast(profile or load_profile(), self._config)
+        known = profile or load_profile()
+        self._shifts: ContrastRule | LearnedRule = (
+            _learned(known, model or load_model(), self._config)
+            if rule == "learned"
+            else _contrast(known, self._config)
+        )
         self._seen: set[str] = set()
         self._previous: Vector | None = None
         self._similarities: tuple[float | None, ...] = ()
@@ -97,7 +114,7 @@ class TopicCoherence:
         self._previous = None
         self._similarities = ()
         self._adjacent.restart()
-        self._contrast.restart(task)
+        self._shifts.restart(task)
         self._last = CoherenceResult()
 
     def _compare(self, turn: CoherenceTurn) -> None:
@@ -108,13 +125,29 @@ class TopicCoherence:
         self._similarities = (*self._similarities, current)[-_SHOWN:]
 
     def _decide(self, turn: CoherenceTurn) -> tuple[Shift | None, str | None]:
-        if self._rule == "contrast":
-            shift = self._contrast.observe(turn)
-            return shift, self._contrast.provisional
+        if self._rule != "adjacent":
+            shift = self._shifts.observe(turn)
+            return shift, self._shifts.provisional
         if not turn.is_input:
             return None, self._adjacent.provisional
         shift = self._adjacent.observe(turn.iri, self._similarities)
         return shift, self._adjacent.provisional
+
+
+def usable_rule(rule: RuleName, embedder: str) -> tuple[RuleName, str | None]:
+    """The rule to use with an embedder, and what to tell the user if it is not the one asked for.
+
+    Args:
+        rule: as set.
+        embedder: the name of the session's embedder.
+    """
+    if rule != "learned" or embedder == EMBEDDER:
+        return rule, None
+    return "contrast", (
+        f"The rule learned was trained on the vectors of {EMBEDDER} and says nothing about those "
+        f"of {embedder}: contrast watches the topic instead. Set coherence.rule to contrast or "
+        "adjacent to be rid of this message."
+    )
 
 
 def _contrast(profile: Profile, config: CoherenceConfig) -> ContrastRule:
@@ -127,3 +160,13 @@ def _contrast(profile: Profile, config: CoherenceConfig) -> ContrastRule:
         cooldown_inputs=config.cooldown_inputs,
     )
     return ContrastRule(profile, decision)
+
+
+def _learned(profile: Profile, model: LearnedModel, config: CoherenceConfig) -> LearnedRule:
+    session = config.conversation == "session"
+    decision = GapDecision(
+        model.threshold if config.chance is None else config.chance,
+        quiet_inputs=config.quiet_inputs if session else 0,
+        cooldown_inputs=config.cooldown_inputs if session else 0,
+    )
+    return LearnedRule(profile, model, decision, replies_count_once=session)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Vector = npt.NDArray[np.float32]
 Floats = npt.NDArray[np.float64]
-RuleName = Literal["contrast", "adjacent"]
+RuleName = Literal["contrast", "adjacent", "learned"]
 
 
 @dataclass(frozen=True, slots=True)
