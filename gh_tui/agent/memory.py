@@ -110,18 +110,18 @@ class WorkingMemory:
         if trigger is not None:
             await self.run_pass(trigger)
 
-    async def shrink(self, *, refused: bool = False) -> bool:
+    async def shrink(self, *, again: bool = False) -> bool:
         """Make room because a request did not fit; False if nothing more can be done.
 
         What a pass may not take it leaves, so an input can still be too large: then the largest
         ones are shown as attachments.
 
         Args:
-            refused: the server says so, against the estimate.
+            again: a pass was not enough, although the estimate says that it is.
         """
         changed = await self.run_pass("overflow")
         limit = self._budget.available
-        if refused and not changed:
+        if again or not changed:
             limit = min(limit, self._assemble().tokens - 1)
         return await self._attach(limit) or changed
 

@@ -187,7 +187,7 @@ class AgentRunner:
             except ProviderError as error:
                 if error.kind != "overflow" or attempt == MAX_SHRINKS:
                     raise
-                if not await self._memory.shrink(refused=True):
+                if not await self._memory.shrink(again=attempt > 0):
                     raise
         raise AssertionError("the loop returns or raises")
 
