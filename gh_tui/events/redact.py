@@ -13,6 +13,8 @@ from gh_tui.events.envelope import Envelope
 
 LEAST_SECRET = 8
 """Characters; a shorter key is a placeholder (`none`, `x`) that may be part of any word."""
+LONG_SECRET = 16
+"""Characters from which a key without a digit is no ordinary word (`ollama`, `lm-studio`)."""
 MARK = "[key]"
 """Stands where a key stood."""
 
@@ -21,8 +23,8 @@ class Redactor:
     """Replaces some texts in whatever an event says; its names and fixed words stay."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        """Those shorter than `LEAST_SECRET` are left alone."""
-        self._secrets = tuple(secret for secret in secrets if len(secret) >= LEAST_SECRET)
+        """Placeholders are left alone: an input that holds such a word stays as it was typed."""
+        self._secrets = tuple(secret for secret in secrets if _is_secret(secret))
         self._traces = tuple({trace for secret in self._secrets for trace in _encoded(secret)})
 
     def touches(self, line: bytes) -> bool:
@@ -48,6 +50,10 @@ class Redactor:
                 value, **{name: self._clean(getattr(value, name)) for name in free}
             )
         return value
+
+
+def _is_secret(key: str) -> bool:
+    return len(key) >= LONG_SECRET or (len(key) >= LEAST_SECRET and any(map(str.isdigit, key)))
 
 
 def _encoded(secret: str) -> tuple[bytes, bytes]:
