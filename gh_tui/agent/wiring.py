@@ -32,7 +32,7 @@ from gh_tui.agent.tools.workspace import Workspace
 from gh_tui.agent.turns import TurnWriter
 from gh_tui.clock import Clock
 from gh_tui.context.prompts import system_prompt
-from gh_tui.context.window import Budget, ContextWindowManager
+from gh_tui.context.window import Budget, ContextWindowManager, budget_for
 from gh_tui.embedding.calibration import NATIVE
 from gh_tui.embedding.service import EmbeddingService
 from gh_tui.events import types as ev
@@ -132,8 +132,9 @@ def build_agent(
     native = provider.tool_protocol == "native"
     schemas = [spec.parameters for spec in specs] if native else []
     context = settings.context
-    manager = ContextWindowManager(context, LOCAL_BUDGET if small else None)
-    budget = manager.budget(window, source, count_schemas(schemas))
+    manager = ContextWindowManager()
+    usual = LOCAL_BUDGET if small else None
+    budget = budget_for(context, window, source, count_schemas(schemas), usual)
     l1 = L1Session(
         EvictionConfig.from_settings(settings.eviction),
         # A result larger than that could never be sent with the rest.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from gh_tui.context.pieces import PieceCache
 from gh_tui.context.prompts import GO_ON
-from gh_tui.context.standing import Block, Standing, build
+from gh_tui.context.standing import Standing, build
 from gh_tui.events.values import ManifestEntry
 from gh_tui.memory.tokens import count, count_message, scale
 from gh_tui.providers.base import Message
@@ -45,8 +45,6 @@ class Assembled:
     prefix_kept: int
     """Tokens of the messages at the front that are the same as in the request before."""
     standing_tokens: int
-    repeated: tuple[str, ...]
-    """IRIs of the turns that the standing block repeats."""
 
 
 def assemble(
@@ -71,9 +69,9 @@ def assemble(
     headed = messages[-1].role == "user"
     block = build(l1, frame.standing, frame.budget, frame.factor, trailing=not headed)
     if messages[-1].role == "assistant":  # no server answers its own words
-        block = replace(block, text=_JOINT.join(filter(None, [block.text, GO_ON])))
+        block = _JOINT.join(filter(None, [block, GO_ON]))
     standing_tokens = 0
-    if block.text:
+    if block:
         standing_tokens = _stand(block, messages, manifest, frame.factor, headed=headed)
     return Assembled(
         messages=tuple(messages),
@@ -81,7 +79,6 @@ def assemble(
         tokens=sum(costs) + standing_tokens,
         prefix_kept=_prefix(messages, costs, previous),
         standing_tokens=standing_tokens,
-        repeated=block.iris,
     )
 
 
@@ -94,7 +91,7 @@ def _system(frame: Frame) -> tuple[Message, ManifestEntry]:
 
 
 def _stand(
-    block: Block,
+    block: str,
     messages: list[Message],
     manifest: list[ManifestEntry],
     factor: float,
@@ -102,15 +99,15 @@ def _stand(
     headed: bool,
 ) -> int:
     """Put the block at the head of the user's message, or after the results; its tokens."""
-    raw = count(block.text + _JOINT) if headed else count_message(block.text)
+    raw = count(block + _JOINT) if headed else count_message(block)
     tokens = scale(raw, factor)
     entry = ManifestEntry(iri=None, part="standing", role="user", fidelity="full", tokens=tokens)
     if headed:
         last = messages[-1]
-        messages[-1] = replace(last, text=f"{block.text}{_JOINT}{last.text}")
+        messages[-1] = replace(last, text=f"{block}{_JOINT}{last.text}")
         manifest.insert(len(manifest) - 1, entry)
     else:
-        messages.append(Message(role="user", text=block.text))
+        messages.append(Message(role="user", text=block))
         manifest.append(entry)
     return tokens
 

@@ -51,18 +51,7 @@ class Standing:
     """The agent can search the archive, so it is told what is there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """The standing block as text; empty if nothing has to be said."""
-
-    text: str
-    iris: tuple[str, ...] = ()
-    """The turns that it repeats."""
-
-
-def build(
-    l1: L1Session, standing: Standing, budget: int, factor: float, *, trailing: bool
-) -> Block:
+def build(l1: L1Session, standing: Standing, budget: int, factor: float, *, trailing: bool) -> str:
     """Make the block for the next request.
 
     Args:
@@ -74,7 +63,8 @@ def build(
             user's message; then archive counts alone are no reason for it.
 
     Returns:
-        At most a tenth of the budget; instructions come before all else.
+        Its text, at most a tenth of the budget, in which instructions come before all else;
+        empty if nothing has to be said.
     """
     room = int(SHARE * budget)
     header = _TRAILING_HEADER if trailing else STANDING_HEADER
@@ -91,7 +81,7 @@ def build(
     counts = _counts(l1) if standing.searchable else ""
     if counts and parts and _fits([counts, *parts], room, factor):
         parts.insert(0, counts)
-    return Block("\n\n".join(parts), tuple(turn.iri for turn in items))
+    return "\n\n".join(parts)
 
 
 def _fits(parts: list[str], room: int, factor: float) -> bool:

@@ -43,6 +43,13 @@ def budget_for(
 
     A configured window replaces a guess, but never widens what the server says. The reserve is
     a quarter of the window at most, so that a small window leaves room for a question.
+
+    Args:
+        settings: what the user set.
+        window: tokens, as `source` says.
+        source: who says so.
+        tool_tokens: what tool schemas take beside the messages.
+        usual: the budget of a model that reads slowly, where the user set none.
     """
     if settings.window is not None and (source == "guessed" or settings.window < window):
         window, source = settings.window, "configured"
@@ -64,16 +71,9 @@ def budget_for(
 class ContextWindowManager:
     """Assembles each request of one session, and remembers the last one for its prefix."""
 
-    def __init__(self, settings: ContextSettings, usual: int | None = None) -> None:
-        """`usual` is the budget of a model that reads slowly, where the user set none."""
-        self._settings = settings
-        self._usual = usual
+    def __init__(self) -> None:
         self._cache = PieceCache()
         self._previous: tuple[Message, ...] = ()
-
-    def budget(self, window: int, source: WindowSource, tool_tokens: int = 0) -> Budget:
-        """`budget_for` with this session's settings."""
-        return budget_for(self._settings, window, source, tool_tokens, self._usual)
 
     def assemble(self, l1: L1Session, frame: Frame) -> Assembled:
         """The next request as it would be sent now; nothing changes."""

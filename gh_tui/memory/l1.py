@@ -55,15 +55,6 @@ class L1Session(TurnStore):
         self._stuck_at: int | None = None
         self._running = False
 
-    @property
-    def last_pass(self) -> int:
-        """The number of the latest pass; 0 before the first."""
-        return self._last_pass
-
-    def changed_in(self, number: int) -> tuple[str, ...]:
-        """The IRIs that a pass changed, as long as it can be undone."""
-        return self._passes.get(number, ())
-
     def protected(self, iri: str) -> bool:
         """Whether no pass may take this turn now."""
         row = self._row[iri]
@@ -76,10 +67,6 @@ class L1Session(TurnStore):
         table = self._table
         costs = table.costs(table.level, factor)
         return int(costs[table.guarded].sum())
-
-    def protected_full(self, budget: int, factor: float = 1.0) -> bool:
-        """Whether protected turns fill more than their share of the budget."""
-        return self.protected_tokens(factor) > self.config.protected_share * budget
 
     def restore(
         self,
@@ -125,14 +112,6 @@ class L1Session(TurnStore):
         self._mark(row, pinned=True)
         self.touch(iri, now)
         return [ev.TurnPinned(iri=iri), *self._raise([row], "user", factor)]
-
-    def unpin(self, iri: str) -> list[ev.Event]:
-        """Take a pin away; the turn keeps its fidelity until a pass."""
-        row = self._row[iri]
-        if not self._turns[row].pinned:
-            return []
-        self._mark(row, pinned=False)
-        return [ev.TurnUnpinned(iri=iri)]
 
     def demote(self, iri: str) -> list[ev.Event]:
         """Make a supplement, standing instruction or pin an ordinary turn, by the user's choice.

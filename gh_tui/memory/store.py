@@ -229,12 +229,6 @@ class TurnStore:
         self._table.full[row] = tokens
         self._table.revision[row] += 1
 
-    def forget_vectors(self) -> None:
-        """Drop all vectors: those of different embedders are never compared."""
-        self._vectors.clear()
-        for row in range(len(self._turns)):
-            self._set(row, embedding=None)
-
     def add_summary(self, iri: str, summary: str) -> None:
         """Replace the one line of a turn; used from the next time that it is shown."""
         row = self._row[iri]

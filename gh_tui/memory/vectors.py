@@ -62,12 +62,6 @@ class VectorStore:
         dropped, self._dropped = self._dropped, []
         return dropped
 
-    def clear(self) -> None:
-        """Forget all vectors, as another embedder is used from now on."""
-        self._dim = 0
-        self._blocks.clear()
-        self._known.clear()
-
     def cosines(self, query: Vector | None, rows: int) -> NDArray[np.float32]:
         """Cosine of the query with each of the first `rows` rows.
 

@@ -79,8 +79,6 @@ class CoherenceSettings:
     rule: Literal["contrast", "adjacent", "learned"] = "contrast"
     """`learned` knows the native embedder only; with another one `contrast` takes its place."""
     interval_seconds: float = 120.0
-    topic_shift_threshold: float = 0.4
-    """Used by the rule `adjacent` only."""
     each_input: bool = True
     """Also look after each input, not only on the schedule."""
 

@@ -47,7 +47,6 @@ from gh_tui.providers.base import Message
 from gh_tui.session.importers.detect import detect
 from gh_tui.session.importers.events import to_events
 from gh_tui.session.importers.turns import ImportedTurn
-from gh_tui.settings.model import ContextSettings
 
 LONG: Final = 6
 """Messages; a name last seen longer ago is long-range."""
@@ -357,7 +356,7 @@ async def _live(
     l1 = L1Session(
         config, result_limit=min(limit, max(1, tokens // 4)), calibrate=NATIVE.similarity
     )
-    window = ContextWindowManager(ContextSettings())
+    window = ContextWindowManager()
     bus = EventBus("s", clock)
     memory = WorkingMemory(bus, clock, l1, window, budget, session.system, standing_max=None)
     requests = set(_requests(session))

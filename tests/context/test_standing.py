@@ -73,7 +73,7 @@ def test_the_last_message_is_not_repeated_in_itself(most: int | None) -> None:
     assembled = request(talk, Standing(most=most), budget=1000)
     assert assembled.messages[-1].text == long.text
     talk.exchange(LONG, LONG)
-    assert long.iri in request(talk, Standing(most=most), budget=1200).repeated
+    assert f"- {long.text}" in request(talk, Standing(most=most), budget=1200).messages[-1].text
 
 
 def test_archive_counts_alone_are_no_message_of_their_own() -> None:
@@ -116,7 +116,7 @@ def test_few_for_a_small_model_the_newest_and_the_most_similar_last() -> None:
     }
     for name in ("near", "far", "mid"):
         talk.say("user", f"Rule {name}.", standing=True, vector=vectors[name])
-    newest = talk.say("user", "Rule newest.", standing=True, vector=[0, 1, 0, 0])
+    talk.say("user", "Rule newest.", standing=True, vector=[0, 1, 0, 0])
     talk.say("assistant", LONG)
     query = talk.say("user", "Which database?", vector=[1, 0, 0, 0])
     assembled = request(talk, Standing(most=3, vector=query.embedding))
@@ -124,7 +124,7 @@ def test_few_for_a_small_model_the_newest_and_the_most_similar_last() -> None:
     order = sorted(("near", "mid", "newest", "far"), key=lambda name: text.find(f"Rule {name}."))
     assert order == ["far", "newest", "mid", "near"]
     assert "Rule far." not in text
-    assert newest.iri in assembled.repeated
+    assert "- Rule newest." in text
 
 
 def test_a_small_model_is_told_only_the_newer_of_two_on_one_subject() -> None:
@@ -178,9 +178,9 @@ def test_it_takes_a_tenth_of_the_budget_at_most(
     standing = Standing(most=most, refined=Task(what="Move it all."))
     assembled = request(talk, standing, budget)
     assert assembled.standing_tokens <= 0.1 * budget + 5
-    assert most is None or len(assembled.repeated) <= most
-    for iri in assembled.repeated:
-        assert f"- {talk.l1.turn(iri).text}" in assembled.messages[-1].text
+    said = [line for line in assembled.messages[-1].text.split("\n") if line.startswith("- Rule")]
+    assert most is None or len(said) <= most
+    assert {line.removeprefix("- ") for line in said} <= {turn.text for turn in talk.l1.turns}
 
 
 @pytest.mark.parametrize("text", ["不要用生产库。", "Jangan pakai produksi."])

@@ -32,8 +32,8 @@ def test_the_budget_and_who_says_so(
 
 
 def test_fixed_parts_that_do_not_fit_are_explained() -> None:
-    manager = ContextWindowManager(ContextSettings(budget=300))
-    budget = manager.budget(4096, "server")
+    manager = ContextWindowManager()
+    budget = budget_for(ContextSettings(budget=300), 4096, "server")
     talk = Talk()
     talk.say("user", LONG * 4, is_task=True)
     frame = Frame(system="Answer. " * 20, budget=budget.tokens)
@@ -47,8 +47,8 @@ def test_fixed_parts_that_do_not_fit_are_explained() -> None:
 
 
 def test_a_pass_makes_a_long_session_fit() -> None:
-    manager = ContextWindowManager(ContextSettings(budget=1500))
-    budget = manager.budget(4096, "server")
+    manager = ContextWindowManager()
+    budget = budget_for(ContextSettings(budget=1500), 4096, "server")
     talk = Talk()
     talk.say("user", "Move the service.", is_task=True)
     talk.say("user", "Never touch prod.", standing=True)
@@ -69,7 +69,7 @@ def test_a_pass_makes_a_long_session_fit() -> None:
 
 
 def test_the_prefix_is_measured_against_what_was_sent() -> None:
-    manager = ContextWindowManager(ContextSettings())
+    manager = ContextWindowManager()
     talk = Talk()
     talk.say("user", "Move the service.", is_task=True)
     frame = Frame(system="Answer.", budget=1500)
@@ -80,8 +80,8 @@ def test_the_prefix_is_measured_against_what_was_sent() -> None:
 
 
 def test_the_usual_budget_yields_to_what_must_be_sent_but_a_set_one_does_not() -> None:
-    slow = ContextWindowManager(ContextSettings(reserve=96), usual=1500).budget(4096, "server")
+    slow = budget_for(ContextSettings(reserve=96), 4096, "server", usual=1500)
     assert (slow.tokens, slow.available) == (1500, 4000)
     settings = ContextSettings(reserve=96, budget=900)
-    told = ContextWindowManager(settings, usual=1500).budget(4096, "server")
+    told = budget_for(settings, 4096, "server", usual=1500)
     assert (told.tokens, told.available) == (900, 900)

@@ -24,6 +24,8 @@ class Talk:
     def __init__(self, config: EvictionConfig | None = None, **options: Any) -> None:
         self.l1 = L1Session(config, **options)
         self.now = 0.0
+        self.passes: dict[int, list[str]] = {}
+        """What each pass changed, as long as it can be undone."""
 
     def say(
         self,
@@ -72,7 +74,16 @@ class Talk:
         return self.l1.message(row, int(self.l1.table.level[row])).text
 
     def run(self, trigger: Trigger = "watermark", **fields: Any) -> list[ev.Event]:
-        return self.l1.evict_with_query(self.request(trigger, **fields))
+        events = self.l1.evict_with_query(self.request(trigger, **fields))
+        for event in events:
+            if isinstance(event, ev.PassStarted):
+                self.passes[event.pass_] = [change.iri for change in changes(events)]
+        return events
+
+    def undo(self, now: float) -> list[ev.Event]:
+        latest = max((number for number, iris in self.passes.items() if iris), default=0)
+        self.passes[latest] = []
+        return self.l1.undo_pass(now)
 
 
 def changes(events: Sequence[ev.Event]) -> list[ev.TurnFidelityChanged]:

@@ -15,7 +15,7 @@ from .sessions import Talk
 LONG = "The parser reads the file line by line and keeps the state of each open block. " * 4
 KINDS = (
     *("user", "standing", "supplement", "assistant", "exchange", "open"),
-    *("pass", "overflow", "recall", "undo", "pin", "unpin", "topic", "replace"),
+    *("pass", "overflow", "recall", "undo", "pin", "demote", "topic", "replace"),
 )
 Story = list[tuple[str, int]]
 
@@ -71,9 +71,10 @@ def _act(talk: Talk, kind: str, number: int) -> None:
         case "recall":
             talk.l1.recall(iri, now)
         case "undo":
-            talk.l1.undo_pass(now)
-        case "unpin":
-            talk.l1.unpin(iri)
+            talk.undo(now)
+        case "demote":
+            if not talk.l1.turn(iri).is_task:
+                talk.l1.demote(iri)
         case "replace":
             latest = talk.l1.latest_input
             if latest is not None and latest.iri != iri and talk.l1.turn(iri).instructs:

@@ -94,8 +94,7 @@ def test_a_restored_session_decides_as_the_one_that_was_recorded(story: Story) -
         t.iri for t, spared in zip(talk.l1.turns, talk.l1.table.exempt, strict=True) if spared
     ]
     other = L1Session(talk.l1.config)
-    passes = {number: talk.l1.changed_in(number) for number in range(1, talk.l1.last_pass + 1)}
-    other.restore(talk.l1.turns, exempt=exempt, passes=passes)
+    other.restore(talk.l1.turns, exempt=exempt, passes=talk.passes)
     request = talk.request(budget=300)
     assert other.evict_with_query(request) == talk.l1.evict_with_query(request)
     assert other.undo_pass(5.0) == talk.l1.undo_pass(5.0)
@@ -178,7 +177,7 @@ def test_pins_are_refused_past_a_quarter_of_the_budget() -> None:
     assert talk.l1.pin(first.iri, talk.now, budget=400) == [ev.TurnPinned(iri=first.iri)]
     with pytest.raises(MemoryFullError, match="unpin or demote"):
         talk.l1.pin(second.iri, talk.now, budget=400)
-    assert talk.l1.unpin(first.iri) == [ev.TurnUnpinned(iri=first.iri)]
+    assert talk.l1.demote(first.iri) == [ev.TurnUnpinned(iri=first.iri)]
     talk.l1.pin(second.iri, talk.now, budget=400)
     assert talk.l1.turn(second.iri).pinned
 
@@ -220,7 +219,7 @@ def test_a_second_pass_during_a_pass_is_a_no_op_with_a_note() -> None:
     outer = talk.run(budget=500)
     assert [type(event) for event in inner] == [ev.Notice]
     assert isinstance(outer[0], ev.PassStarted)
-    assert talk.l1.last_pass == 1
+    assert outer[0].pass_ == 1
 
 
 def test_a_pass_that_cannot_help_is_not_run_at_every_step() -> None:
