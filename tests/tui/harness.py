@@ -37,6 +37,9 @@ class ScriptedSession:
         self.refuse: str | None = None
         self.large: Oversize | None = None
         """What `oversize` says of a text that is not a command."""
+        self.measuring = asyncio.Event()
+        """Closed, `oversize` does not return."""
+        self.measuring.set()
         self.attached: list[Wish] = []
         """The wish that came with each accepted input."""
         self.answer: str | None = None
@@ -59,6 +62,7 @@ class ScriptedSession:
         await self.started()
 
     async def oversize(self, text: str) -> Oversize | None:
+        await self.measuring.wait()
         return None if text.startswith("/") else self.large
 
     async def submit(self, text: str, *, attach: Wish = None) -> str | None:
@@ -178,14 +182,29 @@ class ScriptedSession:
         )
         return name
 
-    async def deliver(self, name: str, *, cycle: int, request: int) -> str:
+    async def deliver(
+        self, name: str, *, cycle: int, request: int, content: str | None = None
+    ) -> str:
         """Take, send and inject a pending supplement."""
         iri = await self.turn("user", self.pending.pop(name), supplement=name)
         await self.request(request, cycle=cycle, iris=(iri,))
         await self.bus.publish(
-            ev.SupplementInjected(id=name, iri=iri, cycle=cycle, request=request)
+            ev.SupplementInjected(
+                id=name,
+                iri=iri,
+                cycle=cycle,
+                request=request,
+                content=content,
+                place=2,
+                messages=2,
+            )
         )
         return iri
+
+    async def fail(self, why: str = "the stream broke") -> None:
+        """The task ends with an error; what is queued waits."""
+        self.busy = False
+        await self.bus.publish(ev.TaskFinished(outcome="failed", text=why))
 
     async def request(self, request: int, *, cycle: int = 1, iris: tuple[str, ...] = ()) -> None:
         self.busy = True
