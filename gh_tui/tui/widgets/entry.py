@@ -128,7 +128,7 @@ def fields_of(turn: TurnState, state: SessionState) -> Iterator[Field]:
         yield "change", change_words(change, state)
     for entry in state.supplements.values():
         if entry.iri == turn.iri:
-            yield "receipt", receipt_words(entry)
+            yield "receipt", supplement_words(entry)
 
 
 def change_words(change: TurnFidelityChanged, state: SessionState) -> str:
@@ -143,7 +143,7 @@ def change_words(change: TurnFidelityChanged, state: SessionState) -> str:
     return f"{text} · {terms}" if terms else text
 
 
-def receipt_words(entry: SupplementState) -> str:
+def supplement_words(entry: SupplementState) -> str:
     """The way of a supplement: when it was taken, sent, and through which pass it came."""
     parts = [one_line(entry.id, 40), entry.status]
     if entry.request is not None:
