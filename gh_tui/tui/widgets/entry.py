@@ -29,6 +29,7 @@ _SEES: dict[Fidelity, str] = {
     "summary": "the model sees its summary",
     "archived": "the model does not see it; it can be recalled",
 }
+_SEES_ATTACHED = "the model sees its head, its tail and its IRI"
 _PHASES = {
     "mask": "masking of old tool results",
     "threshold": "relevance below the threshold",
@@ -97,7 +98,9 @@ class EntryScreen(ModalScreen[str | None]):
         turn = self._turn
         mark = f"{row.FIDELITY_MARKS[turn.fidelity]} {turn.fidelity}"
         name = row.role_name(turn, 40)
-        return Content(f"#{row.turn_number(turn.iri)}  {name}  {mark} · {_SEES[turn.fidelity]}")
+        attached = turn.attached and turn.fidelity == "full"
+        sees = _SEES_ATTACHED if attached else _SEES[turn.fidelity]
+        return Content(f"#{row.turn_number(turn.iri)}  {name}  {mark} · {sees}")
 
     def _next_page(self) -> Content:
         page = self._text[self._offset : self._offset + PAGE]

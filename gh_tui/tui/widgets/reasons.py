@@ -35,6 +35,8 @@ def sentence(change: TurnFidelityChanged, state: SessionState) -> str:
         return f"back: pass {change.pass_} undone" if change.pass_ is not None else "back: undone"
     if change.phase == "recall":
         return "recalled by you"
+    if change.attached:
+        return "an attachment now: whole it did not fit"
     if change.after == "full":
         return "back: pinned by you" if change.phase == "user" else "back in full"
     text = f"{verb}: {_cause(change, state)}"
@@ -43,6 +45,8 @@ def sentence(change: TurnFidelityChanged, state: SessionState) -> str:
 
 def short(change: TurnFidelityChanged, state: SessionState) -> str:
     """The reason for a narrow column, such as `0.12<0.30 p3`."""
+    if change.attached:
+        return "attachment"
     number = f" p{change.pass_}" if change.pass_ is not None else ""
     match change.phase:
         case "mask":
