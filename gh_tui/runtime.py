@@ -11,7 +11,7 @@ import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from threadpoolctl import threadpool_limits
 
@@ -19,6 +19,7 @@ from gh_tui.agent.attachments import Oversize, Wish
 from gh_tui.agent.command_list import SPEAKING
 from gh_tui.agent.hooks import Hooks
 from gh_tui.agent.revival import revive
+from gh_tui.agent.starting import session_started
 from gh_tui.agent.supervisor import Supervisor
 from gh_tui.agent.wiring import Agent, Surroundings, build_agent
 from gh_tui.clock import Clock, SystemClock
@@ -27,7 +28,6 @@ from gh_tui.embedding.service import EmbeddingService
 from gh_tui.errors import EmbeddingError, GhError, ProviderError, RecordingError
 from gh_tui.events import types as ev
 from gh_tui.events.bus import EventBus
-from gh_tui.events.codec import plain
 from gh_tui.events.envelope import Envelope
 from gh_tui.events.state import SessionState
 from gh_tui.events.values import Outcome
@@ -130,6 +130,10 @@ class Session:
         self._index = Index(paths.data, self.clock)
         self._opened: Opened | None = None
         self._agent: Agent | None = None
+        self._unannounced: tuple[Agent, Opened] | None = None
+        """What is wired; its `SessionStarted` could not be recorded yet."""
+        self._announcing = asyncio.Lock()
+        self._tell: Progress = lambda words: None
         self._started = asyncio.Event()
         self._failure: GhError | None = None
         self._background: list[asyncio.Task[None]] = []
@@ -153,15 +157,22 @@ class Session:
         Raises:
             ProviderUnavailable: nothing can answer; the text says what to do.
             SettingsError: a setting has an impossible value.
+            RecordingError: it cannot be recorded; the next input tries again.
         """
-        tell = progress or (lambda words: None)
-        self._background.append(asyncio.create_task(self._load_embedder(tell)))
+        if progress is not None:
+            self._tell = progress
+        self._background.append(asyncio.create_task(self._load_embedder(self._tell)))
         try:
-            opened = await open_provider(self.settings, self._environ)
+            await self._wire()
+            await self._announce()
         except GhError as error:
             self._failure = error
-            self._started.set()
             raise
+        finally:
+            self._started.set()
+
+    async def _wire(self) -> None:
+        opened = await open_provider(self.settings, self._environ)
         self._opened, provider = opened, opened.provider
         window, source = await provider.window()
         around = Surroundings(
@@ -176,26 +187,33 @@ class Session:
             self._interactive,
         )
         agent = build_agent(around, provider, window, source, self._restored)
-        await self.bus.publish(
-            ev.SessionStarted(
-                provider=opened.name,
-                model=provider.model,
-                window=agent.budget.window,
-                window_source=agent.budget.source,
-                embedder=self._mind.embedding.name,
-                settings=_on_wire(self.settings),
-                reason=opened.reason,
+        self._unannounced = agent, opened
+
+    async def _announce(self) -> None:
+        """Record that the session starts; only then it does."""
+        async with self._announcing:
+            if self._unannounced is None:
+                return
+            agent, opened = self._unannounced
+            await self.bus.publish(
+                session_started(self.settings, opened, agent.budget, self._mind.embedding.name)
             )
-        )
+            self._unannounced = None
+            try:
+                await self._begin(agent, opened)
+            except BaseException:
+                await agent.engine.close()
+                raise
+
+    async def _begin(self, agent: Agent, opened: Opened) -> None:
         if self._not_recording is not None:
             await self.bus.publish(ev.Notice(level="warning", text=self._not_recording))
         if self._restored is not None:
             await revive(agent.parts, self._restored)
         self._agent = agent
-        self._started.set()
-        tell(f"{opened.name} · {provider.model} ({opened.reason})")
+        self._tell(f"{opened.name} · {opened.provider.model} ({opened.reason})")
         self._background += [
-            asyncio.create_task(self._load_model(agent, opened, tell)),
+            asyncio.create_task(self._load_model(agent, opened, self._tell)),
             asyncio.create_task(agent.batch.run_forever()),
         ]
 
@@ -310,6 +328,9 @@ class Session:
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
         self._background.clear()
+        if self._unannounced is not None:
+            await self._unannounced[0].engine.close()
+            self._unannounced = None
         if self._agent is not None:
             await self._agent.engine.close()
             outcome: Outcome = self.state.outcome or "cancelled"
@@ -327,6 +348,7 @@ class Session:
 
     async def _ready(self) -> Agent:
         await self._started.wait()
+        await self._announce()
         if self._agent is None:
             raise self._failure or GhError("the session is closed")
         return self._agent
@@ -357,7 +379,7 @@ class Session:
 
         def once(stage: local.Progress) -> None:
             nonlocal said
-            if (words := _stage(stage)) != said:
+            if (words := stage.words) != said:
                 said = words
                 tell(words)
 
@@ -369,30 +391,3 @@ class Session:
     async def _notice(self, level: Literal["info", "warning", "error"], text: str) -> None:
         with contextlib.suppress(RecordingError):
             await self.bus.publish(ev.Notice(level=level, text=text))
-
-
-def _on_wire(settings: Settings) -> dict[str, Any]:
-    """Settings as JSON types; paths as text."""
-    return {
-        section: {
-            name: str(value) if isinstance(value, Path) else value for name, value in fields.items()
-        }
-        for section, fields in plain(settings).items()
-    }
-
-
-def _stage(stage: local.Progress) -> str:
-    match stage.stage:
-        case "assembling" if stage.total:
-            tenths = 10 * stage.done // stage.total
-            return (
-                f"putting the model together, once: {10 * tenths} % of {stage.total / 1e9:.1f} GB"
-            )
-        case "assembling":
-            return "waiting for another window to put the model together"
-        case "loading":
-            return "loading the model"
-        case "reading":
-            return "the model reads its instructions"
-        case "ready":
-            return "the model is ready"

@@ -38,10 +38,10 @@ class Recorder:
     """Appends envelopes to one file; holds its lock until closed."""
 
     def __init__(self, path: Path, disk: Disk | None = None) -> None:
-        """Open `path` for appending, creating it (0600) and its folder (0700).
+        """Open `path` for appending; one that is not there (0600) comes with its first record.
 
         Args:
-            path: the recording.
+            path: the recording; its folder is made (0700).
             disk: what writes and syncs.
 
         Raises:
@@ -52,12 +52,14 @@ class Recorder:
         self._disk = disk or Disk()
         self._torn_at: int | None = None
         """Where a line begins that was not written whole and could not be taken back."""
-        self._descriptor = _open_locked(path)
-        try:
-            self._complete_torn_tail()
-        except RecordingError:
-            os.close(self._descriptor)
-            raise
+        self._descriptor: int | None = None
+        if _is_there(path):
+            self._descriptor = _open_locked(path)
+            try:
+                self._complete_torn_tail(self._descriptor)
+            except RecordingError:
+                os.close(self._descriptor)
+                raise
         self._closed = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="journal")
 
@@ -82,49 +84,69 @@ class Recorder:
         """
         self._closed = True
         self._thread.shutdown(wait=True)
+        if self._descriptor is None:
+            return
         try:
-            self._cut_torn_line()
+            self._cut_torn_line(self._descriptor)
             self._disk.sync(self._descriptor)
+            if not os.fstat(self._descriptor).st_size:  # its first record could not be written
+                self.path.unlink(missing_ok=True)
         except OSError as error:
             raise RecordingError(
                 f"{self.path}: its last records may not be on the disk: {error.strerror}"
             ) from error
         finally:
             os.close(self._descriptor)
+            self._descriptor = None
 
     def _write(self, line: bytes, sync: bool) -> None:
+        if self._descriptor is None:
+            self._descriptor = _open_locked(self.path)
+        descriptor = self._descriptor
         try:
-            self._cut_torn_line()
-            self._torn_at = os.fstat(self._descriptor).st_size
+            self._cut_torn_line(descriptor)
+            self._torn_at = os.fstat(descriptor).st_size
             written = 0
             while written < len(line):
-                written += self._disk.write(self._descriptor, line[written:])
+                written += self._disk.write(descriptor, line[written:])
             if sync:
-                self._disk.sync(self._descriptor)
+                self._disk.sync(descriptor)
         except OSError as error:
             # Where even this fails, the next write tries again before it adds anything.
             with contextlib.suppress(OSError):
-                self._cut_torn_line()
+                self._cut_torn_line(descriptor)
             raise RecordingError(
                 f"{self.path}: not written: {error.strerror}. Nothing was lost; "
                 "make space or mend the folder, then send it again."
             ) from error
         self._torn_at = None
 
-    def _cut_torn_line(self) -> None:
+    def _cut_torn_line(self, descriptor: int) -> None:
         if self._torn_at is not None:
-            self._disk.cut(self._descriptor, self._torn_at)
+            self._disk.cut(descriptor, self._torn_at)
             self._torn_at = None
 
-    def _complete_torn_tail(self) -> None:
-        size = os.fstat(self._descriptor).st_size
-        if size and os.pread(self._descriptor, 1, size - 1) != b"\n":
+    def _complete_torn_tail(self, descriptor: int) -> None:
+        size = os.fstat(descriptor).st_size
+        if size and os.pread(descriptor, 1, size - 1) != b"\n":
             self._write(b"\n", sync=True)
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is something by this name; its folder is there and takes a new one."""
+    try:
+        make_private_folder(path.parent)
+    except OSError as error:
+        raise RecordingError(f"{path} cannot be opened for recording: {error.strerror}") from error
+    if os.path.lexists(path):
+        return True
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise RecordingError(f"{path} cannot be opened for recording: the folder takes no file")
+    return False
 
 
 def _open_locked(path: Path) -> int:
     try:
-        make_private_folder(path.parent)
         fresh = not path.exists()
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         descriptor = os.open(path, flags, 0o600)

@@ -187,6 +187,7 @@ def test_a_tail_that_cannot_be_completed_does_not_keep_the_lock(tmp_path: Path) 
 
 def test_a_second_writer_is_told(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
+    path.touch()
     recorder = Recorder(path)
     code = "import sys; from pathlib import Path; from gh_tui.journal.recorder import Recorder\n"
     code += "Recorder(Path(sys.argv[1]))"
@@ -195,6 +196,35 @@ def test_a_second_writer_is_told(tmp_path: Path) -> None:
     with pytest.raises(RecordingLocked):
         Recorder(path)
     recorder.close()
+
+
+async def test_a_new_recording_comes_with_its_first_record(tmp_path: Path) -> None:
+    path = tmp_path / "sessions" / "a.jsonl"
+    Recorder(path).close()
+    assert list(path.parent.iterdir()) == []
+    disk = FailingDisk()
+    recorder = Recorder(path, disk)
+    bus = EventBus("s", ManualClock(), recorder)
+    disk.broken = True
+    with pytest.raises(RecordingError):
+        await bus.publish(cycle(1))
+    disk.broken = False
+    recorder.close()
+    assert list(path.parent.iterdir()) == []
+    with pytest.raises(RecordingError, match="closed"):
+        await bus.publish(cycle(1))
+    recorder = Recorder(path)
+    await EventBus("s", ManualClock(), recorder).publish(cycle(2))
+    with pytest.raises(RecordingLocked):
+        Recorder(path)
+    recorder.close()
+    assert cycles(path) == [2]
+
+
+def test_a_folder_that_takes_no_file_is_told_at_once(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(RecordingError, match="cannot be opened"):
+        Recorder(tmp_path / "file" / "a.jsonl")
 
 
 def test_a_planted_link_is_refused(tmp_path: Path) -> None:

@@ -10,12 +10,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from gh_tui.errors import GhError, RecordingError
+import pytest
+
+from gh_tui.errors import GhError, RecordingError, SettingsError
 from gh_tui.events import types as ev
 from gh_tui.events.envelope import Envelope
 from gh_tui.journal.disk import Disk
 from gh_tui.journal.reader import read_records
-from gh_tui.runtime import Mind
+from gh_tui.providers.scripted import ScriptedServer
+from gh_tui.runtime import Mind, Session
+from gh_tui.settings.load import load_settings
+from gh_tui.settings.paths import Paths
 from tests.harness import Live, live
 from tests.runtime.test_resume import crash
 
@@ -213,6 +218,43 @@ async def test_what_could_not_be_recorded_was_not_accepted(tmp_path: Path, mind:
         await run.session.submit("again")
         await run.session.wait_idle()
         assert run.texts() == ["again"]
+
+
+async def test_a_session_that_could_not_be_recorded_at_its_start_starts_with_the_next_input(
+    tmp_path: Path, mind: Mind
+) -> None:
+    disk = FullDisk()
+    disk.refuse("SessionStarted", times=2)
+    async with ScriptedServer([{"text": "Ok."}]) as server:
+        flags = ["provider.name=openai", f"provider.base_url={server.base_url}"]
+        settings = load_settings(None, {}, [*flags, "provider.model=scripted"])
+        session = Session(
+            settings, Paths(tmp_path, tmp_path), tmp_path, interactive=True, mind=mind, disk=disk
+        )
+        with pytest.raises(RecordingError, match="No space"):
+            await session.start()
+        with pytest.raises(RecordingError, match="No space"):
+            async with asyncio.timeout(5):
+                await session.submit("hello")
+        await session.submit("hello")
+        await session.wait_idle()
+        assert session.state.answer == "Ok."
+        await session.close()
+    assert session.recording is not None
+    records = [r.envelope.event for r in read_records(session.recording) if r.envelope]
+    assert [type(event) for event in records][:2] == [ev.SessionStarted, ev.UserInputReceived]
+
+
+async def test_a_session_that_never_started_leaves_nothing(tmp_path: Path, mind: Mind) -> None:
+    disk = FullDisk()
+    disk.refuse("SessionStarted")
+    with pytest.raises(RecordingError):
+        async with live([], tmp_path, mind, disk=disk):
+            pass
+    with pytest.raises(SettingsError):
+        async with live([], tmp_path, mind, settings=["provider.name=scripted"]):
+            pass
+    assert list((tmp_path / "sessions").iterdir()) == []
 
 
 async def test_what_no_request_has_carried_is_in_the_next_whatever_passes_take(

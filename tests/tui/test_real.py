@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -12,6 +14,7 @@ from typing import Any
 from textual.pilot import Pilot
 
 from gh_tui.events.state import SessionState
+from gh_tui.journal.disk import Disk
 from gh_tui.runtime import Session
 from gh_tui.session.player import Player
 from gh_tui.settings.model import ProviderSettings, Settings
@@ -25,22 +28,22 @@ Replies = Sequence[dict[str, Any]]
 
 @asynccontextmanager
 async def real(
-    tmp_path: Path, replies: Replies
+    tmp_path: Path, replies: Replies, disk: Disk | None = None
 ) -> AsyncIterator[tuple[GlidingHorseApp, Pilot[int], Session]]:
+    workspace = tmp_path / "work"
+    workspace.mkdir(parents=True)
     script = tmp_path / "script.json"
     script.write_text(json.dumps(replies), encoding="utf-8")
-    workspace = tmp_path / "work"
-    workspace.mkdir()
     settings = replace(Settings(), provider=ProviderSettings(name="scripted", script=script))
     home = tmp_path / "home"
-    session = Session(settings, Paths(home, home), workspace, interactive=True)
+    session = Session(settings, Paths(home, home), workspace, interactive=True, disk=disk)
 
     async def open_session() -> Session:
         return session
 
     app = GlidingHorseApp(open_session)
     async with app.run_test(size=(100, 30), notifications=True) as pilot:
-        await until(pilot, lambda: session.state.started)
+        await until(pilot, lambda: session.state.started or disk)
         yield app, pilot, session
 
 
@@ -103,6 +106,35 @@ async def test_a_failing_server_is_told_and_the_box_goes_on(tmp_path: Path) -> N
         await until(pilot, lambda: not session.busy)
         await enter(pilot, "again")
         await until(pilot, lambda: "now it works" in screen_text(app))
+
+
+class FullDisk(Disk):
+    """Takes nothing while it is full."""
+
+    def __init__(self) -> None:
+        self.full = True
+
+    def write(self, descriptor: int, data: bytes) -> int:
+        if self.full:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return super().write(descriptor, data)
+
+
+async def test_a_disk_that_is_full_at_the_start_is_told_and_tried_again(tmp_path: Path) -> None:
+    disk = FullDisk()
+    async with real(tmp_path, [{"text": "now it works"}], disk) as (app, pilot, _):
+        await until(pilot, lambda: "No space left" in screen_text(app))
+        await enter(pilot, "hello")
+        await until(pilot, lambda: "not accepted" in screen_text(app))
+        assert live(app).composer.box.text == "hello"
+        disk.full = False
+        await pilot.press("enter")
+        await until(pilot, lambda: "now it works" in screen_text(app))
+    async with real(tmp_path / "other", [{"text": "unused"}], FullDisk()) as (app, pilot, _):
+        await until(pilot, lambda: "No space left" in screen_text(app))
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: app.return_code is not None)
+    assert app.return_code == 1
 
 
 async def test_the_recording_replays_to_the_same_state(tmp_path: Path) -> None:

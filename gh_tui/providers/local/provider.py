@@ -54,6 +54,22 @@ class Progress:
     done: int = 0
     total: int = 0
 
+    @property
+    def words(self) -> str:
+        """It in words; the same ones for a while."""
+        match self.stage:
+            case "assembling" if self.total:
+                done, size = 10 * (10 * self.done // self.total), self.total / 1e9
+                return f"putting the model together, once: {done} % of {size:.1f} GB"
+            case "assembling":
+                return "waiting for another window to put the model together"
+            case "loading":
+                return "loading the model"
+            case "reading":
+                return "the model reads its instructions"
+            case "ready":
+                return "the model is ready"
+
 
 class LocalProvider:
     """A GGUF model in a child process on this machine.

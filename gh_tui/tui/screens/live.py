@@ -59,6 +59,8 @@ class LiveScreen(SessionScreen):
         self._opened = asyncio.Event()
         """Set when there is a session, or when there will be none."""
         self._failure: Exception | None = None
+        self.start_failure: GhError | None = None
+        """Why the session has not started, as long as it has not."""
         self._ready = False
         self._waiting_approvals: list[str] = []
         self._asking: ApprovalScreen | None = None
@@ -98,6 +100,9 @@ class LiveScreen(SessionScreen):
         except ProviderUnavailable as error:
             self.start.progress("no model can be reached yet")
             self.app.push_screen(SetupScreen(str(error)), self._after_setup)
+        except GhError as error:
+            self.start_failure = error
+            raise
         else:
             self._ready = True
             await self._settle_now()
@@ -137,7 +142,7 @@ class LiveScreen(SessionScreen):
         match envelope.event:
             case ev.SessionStarted() as event:
                 self.start.chosen(event)
-                self._ready = True
+                self._ready, self.start_failure = True, None
             case ev.UserInputReceived():
                 self.composer.receipts.settle()
             case ev.ToolRequested(needs_approval=True) as event:
