@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
+from gh_tui.agent.answers import Answers
 from gh_tui.agent.attachments import Wish
 from gh_tui.agent.coherence import CoherenceWatch
 from gh_tui.agent.command_list import COMMANDS, SPEAKING
@@ -37,6 +38,7 @@ class Commands:
         memory: WorkingMemory,
         scorer: Scorer,
         desk: SupplementDesk,
+        answers: Answers,
         coherence: CoherenceWatch,
         state: SessionState,
     ) -> None:
@@ -47,6 +49,7 @@ class Commands:
         self._memory = memory
         self._scorer = scorer
         self._desk = desk
+        self._answers = answers
         self._coherence = coherence
         self._state = state
         self._handlers: dict[str, Handler] = {
@@ -63,6 +66,7 @@ class Commands:
             "/task": self._refine,
             "/undo": self._undo,
             "/unpin": self._unpin,
+            "/unrelated": self._unrelated,
             "/withdraw": self._withdraw,
         }
 
@@ -134,6 +138,8 @@ class Commands:
         iri = iri_for(self._bus.session, int(word)) if word.isdecimal() else word
         if iri not in self._l1:
             raise UsageError(f"{command}: there is no turn {word} in this session")
+        if self._l1.turn(iri).withdrawn:
+            raise UsageError(f"{command}: you took turn {word} back; say it again to use it")
         return iri
 
     async def _undo(self, rest: str, client_id: str | None) -> None:
@@ -183,28 +189,10 @@ class Commands:
             await self._engine.control(class_)
 
     async def _replaces(self, rest: str, client_id: str | None) -> None:
-        newer, older = self._question("/replaces", rest)
-        events = self._l1.replace_instruction(older, newer, self._memory.factor)
-        await self._bus.publish_all(events)
-        await self._settle(rest, newer)
+        await self._answers.answer(rest, "replaces")
 
     async def _adds(self, rest: str, client_id: str | None) -> None:
-        newer, _ = self._question("/adds", rest)
-        await self._settle(rest, newer)
+        await self._answers.answer(rest, "adds")
 
-    def _question(self, command: str, name: str) -> tuple[str, str]:
-        """The IRIs of a new instruction and of the older one that it was asked about."""
-        supplement = self._state.supplements.get(name)
-        if supplement is not None and supplement.iri is None:
-            raise UsageError(f"{command}: {name} is not with the agent yet; say it again then")
-        newer = self._iri(command, (supplement and supplement.iri) or name)
-        related = self._state.turns[newer].related
-        if related is None or related not in self._l1:
-            raise UsageError(f"{command}: nothing was asked about {name}")
-        return newer, related
-
-    async def _settle(self, name: str, iri: str) -> None:
-        class_ = self._state.turns[iri].class_ or "AddContext"
-        supplement = name if name in self._state.supplements else None
-        event = classified(of_class(class_, "user"), supplement=supplement, iri=iri)
-        await self._bus.publish(event)
+    async def _unrelated(self, rest: str, client_id: str | None) -> None:
+        await self._answers.answer(rest, "unrelated")

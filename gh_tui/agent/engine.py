@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from gh_tui.agent.approval import ApprovalDesk, Decision
 from gh_tui.agent.attachments import Oversize, Wish, attaches, told
@@ -22,6 +22,7 @@ from gh_tui.errors import GhError, UsageError
 from gh_tui.events import types as ev
 from gh_tui.events.bus import EventBus
 from gh_tui.events.values import ReturnReason
+from gh_tui.memory.turn import iri_for
 
 
 class Engine:
@@ -49,7 +50,8 @@ class Engine:
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
-        self._run: asyncio.Task[RunResult] | None = None
+        self._run: asyncio.Task[RunResult | None] | None = None
+        self._coming = 0
         self._held = False
         self._retry = False
         desk.on_control = self.control
@@ -74,13 +76,15 @@ class Engine:
             attach: as `attachments.attaches`; an attachment that was not asked for is told.
 
         Raises:
+            UsageError: if the queue limit is reached.
             RecordingError: if it could not be recorded; then it was not accepted.
         """
         found = self._measure(text)
         attached = attaches(found, attach)
 
         async def work() -> None:
-            iri = await self._inbox.accept(text, client_id, attached=attached)
+            with self._place():
+                iri = await self._inbox.accept(text, client_id, attached=attached)
             self._start()
             await self._tell(iri, found, attach)
 
@@ -101,7 +105,8 @@ class Engine:
         attached = attaches(found, attach)
 
         async def work() -> str:
-            name = await self._desk.accept(text, client_id, attached=attached)
+            with self._place():
+                name = await self._desk.accept(text, client_id, attached=attached)
             self._start()
             await self._tell(name, found, attach)
             return name
@@ -137,12 +142,22 @@ class Engine:
             self._runner.interrupt()
 
     async def withdraw(self, name: str) -> str:
-        """Give one pending supplement back; its text.
+        """Give back one supplement that no request has carried, or one queued input; its text.
+
+        Args:
+            name: a supplement's id, or the number or IRI of a turn or of a queued input.
 
         Raises:
-            UsageError: if it is not pending.
+            UsageError: if it does not wait (any more), or is on its way; says which.
+            RecordingError: if that could not be recorded; then it waits as before.
         """
-        return await self._desk.withdraw(name)
+        iri = iri_for(self._bus.session, int(name)) if name.isdecimal() else name
+
+        async def work() -> str:
+            text = await self._inbox.withdraw(iri)
+            return await self._desk.withdraw(iri) if text is None else text
+
+        return await uninterrupted(work())
 
     def decide(self, call: str, decision: Decision) -> None:
         """Answer a call that waits for approval.
@@ -209,9 +224,25 @@ class Engine:
             if not self._wake.is_set():
                 self._idle.set()
 
+    @contextlib.contextmanager
+    def _place(self) -> Iterator[None]:
+        """A place among what waits while the agent works, for an input that is being accepted."""
+        waiting = self._desk.pending + len(self._inbox) + self._coming
+        if self.busy and waiting >= self._desk.limit:
+            raise UsageError(
+                f"{self._desk.limit} inputs are waiting already; let the agent read some, or "
+                "withdraw one (setting supplements.limit)"
+            )
+        self._coming += 1
+        try:
+            yield
+        finally:
+            self._coming -= 1
+
     async def _run_once(self) -> None:
         self._run = asyncio.create_task(self._run_task(), name="run")
         await asyncio.wait([self._run])
+        result: RunResult | None
         if self._run.cancelled():
             result = RunResult("cancelled", "stopped by the user")
         elif (error := self._run.exception()) is not None:
@@ -219,11 +250,13 @@ class Engine:
         else:
             result = self._run.result()
         self._run = None
-        self._held = result.outcome != "done"
+        self._held = result is not None and result.outcome != "done"
         self._runner.resume()
-        await self._finish(result)
+        if result is not None:
+            await self._finish(result)
 
-    async def _run_task(self) -> RunResult:
+    async def _run_task(self) -> RunResult | None:
+        """The result; None if what was to be run has been withdrawn."""
         self._retry = False
         # What was typed before the next input stands before it; nothing stands before the task.
         if not self._inbox.begins_task:
@@ -231,6 +264,8 @@ class Engine:
         if len(self._inbox):
             await self._inbox.begin_next()
             await self._coherence.check_input()
+        if not await self._runner.has_work():
+            return None
         result = await self._runner.run()
         await self._coherence.check_input()
         return result

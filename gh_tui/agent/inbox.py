@@ -9,7 +9,7 @@ from gh_tui.agent.hooks import Hooks, Veto
 from gh_tui.agent.scoring import Scored, Scorer, classified
 from gh_tui.agent.task import task_from_input
 from gh_tui.agent.turns import TurnWriter
-from gh_tui.errors import UsageError
+from gh_tui.errors import RecordingError, UsageError
 from gh_tui.events import types as ev
 from gh_tui.events.bus import EventBus
 from gh_tui.events.values import ReturnReason
@@ -38,6 +38,7 @@ class Inbox:
         self._turns = turns
         self._hooks = hooks
         self._queue: deque[QueuedInput] = deque()
+        self._beginning: QueuedInput | None = None
 
     def __len__(self) -> int:
         return len(self._queue)
@@ -70,17 +71,41 @@ class Inbox:
         self._await_task()
         self._queue.append(entry)
 
+    async def withdraw(self, iri: str) -> str | None:
+        """Give one queued input back to the user; its text, or None if there is no such input.
+
+        Raises:
+            UsageError: if it is being begun.
+            RecordingError: if that could not be recorded; then it stays queued.
+        """
+        entry = next((entry for entry in self._queue if entry.iri == iri), None)
+        if entry is None:
+            return None
+        if entry is self._beginning:
+            raise UsageError(f"{iri} cannot be withdrawn now: it begins. Stop the agent first")
+        await self._give_back(entry, "withdrawn")
+        return entry.text
+
     async def return_all(self, reason: ReturnReason) -> list[str]:
         """Give every queued input back to the user; their texts in order."""
         texts = []
         self._scorer.task_settled()
         while self._queue:
-            entry = self._queue.popleft()
+            entry = self._queue[0]
+            await self._give_back(entry, reason)
             texts.append(entry.text)
+        return texts
+
+    async def _give_back(self, entry: QueuedInput, reason: ReturnReason) -> None:
+        place = self._queue.index(entry)
+        del self._queue[place]  # before anything else can begin it
+        try:
             await self._bus.publish(
                 ev.SupplementReturned(id=entry.iri, text=entry.text, reason=reason)
             )
-        return texts
+        except RecordingError:
+            self._queue.insert(place, entry)
+            raise
 
     async def begin_next(self) -> L1Turn:
         """Make a turn of the first queued input; the first one of a session becomes its task.
@@ -90,7 +115,13 @@ class Inbox:
         Raises:
             UsageError: a hook vetoed the task; the input stays queued.
         """
-        entry = self._queue[0]
+        self._beginning = entry = self._queue[0]
+        try:
+            return await self._begin(entry)
+        finally:
+            self._beginning = None
+
+    async def _begin(self, entry: QueuedInput) -> L1Turn:
         if self._l1.task is None:
             return await self._begin_task(entry)
         scored = await self._scorer.score_input(entry.text, self._turns.answered)

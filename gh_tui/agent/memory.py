@@ -65,7 +65,14 @@ class WorkingMemory:
     def hides_something(self) -> bool:
         """Whether some turn is not shown in full."""
         counts = self._l1.fidelity_counts()
-        return counts["full"] < len(self._l1) or self._l1.has_attachments
+        return counts["full"] < sum(counts.values()) or self._l1.has_attachments
+
+    @property
+    def answered(self) -> bool:
+        """Whether the model has said the last word of what it sees."""
+        shown = (turn for turn in reversed(self._l1.turns) if turn.fidelity != "archived")
+        last = next(shown, None)
+        return last is None or last.role == "assistant"
 
     def oversize(self, text: str) -> Oversize | None:
         """What there is to say of an input that is too large to be sent whole unasked."""
@@ -183,7 +190,7 @@ class WorkingMemory:
 
     def _query(self) -> Query:
         for turn in reversed(self._l1.turns):
-            if turn.role == "user":
+            if turn.role == "user" and not turn.withdrawn:
                 return Query(turn.iri, turn.text, turn.embedding)
         return Query()
 

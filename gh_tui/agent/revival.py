@@ -71,6 +71,8 @@ def _fill(parts: Parts, restored: Restored) -> None:
         parts.l0.add(added)
         if iri in restored.vectors:
             parts.l0.add_vector(iri, restored.vectors[iri])
+        if state.turns[iri].withdrawn:
+            parts.l0.withdraw(iri)
     parts.turns.latest_agent = next((t for t in reversed(turns) if t.role == "assistant"), None)
     for turn in turns:
         if turn.role == "user":
@@ -156,6 +158,7 @@ def _turn(parts: Parts, restored: Restored, state: TurnState) -> L1Turn:
         relevance_score=state.relevance_score,
         pinned=state.pinned,
         demoted=state.demoted,
+        withdrawn=state.withdrawn,
         replaced_by=None if replaced is None else iri_for(restored.session, int(replaced)),
         fidelity=state.fidelity,
     )

@@ -119,6 +119,11 @@ class AgentRunner:
         """Go on."""
         self._going.set()
 
+    async def has_work(self) -> bool:
+        """Wait while paused; whether there is anything for the model to answer then."""
+        await self._going.wait()
+        return self._desk.waiting > 0 or not self._memory.answered
+
     def interrupt(self) -> None:
         """Cut the running step short, if one runs: the loop goes on with what is pending."""
         if self._step is not None and not self._step.done():
@@ -132,8 +137,11 @@ class AgentRunner:
             asyncio.CancelledError: cancelled; what came of a reply is kept as a turn.
         """
         self._calls, self._repeats = "", 0
+        answer: str | None = None
         for _ in range(self._limits.max_cycles):
             await self._going.wait()
+            if answer is not None and not self._desk.pending:  # withdrawn during a pause
+                return RunResult("done", answer)
             allowed = await self._hooks.run("CycleStart", self._cycle + 1)
             if isinstance(allowed, Veto):
                 return RunResult("failed", allowed.reason)
@@ -180,7 +188,8 @@ class AgentRunner:
         await self._memory.make_room()
         for attempt in range(MAX_SHRINKS + 1):
             try:
-                return await self._send(self._memory.assemble())
+                async with self._desk.sending(self._memory.assemble) as assembled:
+                    return await self._send(assembled)
             except MemoryFullError:
                 if attempt == MAX_SHRINKS or not await self._memory.shrink():
                     raise
@@ -206,12 +215,11 @@ class AgentRunner:
             )
         )
         self._memory.sent(assembled)
-        carried = {e.iri for e in assembled.manifest if e.iri and e.part in ("turn", "task")}
 
         async def opened(accepted: Opened) -> None:
             self._memory.delivered()
             sent = as_sent(accepted.messages or assembled.messages, joined=accepted.joined)
-            carriers = {iri: sent[iri] for iri in carried}
+            carriers = {iri: sent[iri] for iri in assembled.carried}
             await self._desk.delivered(carriers, self._cycle, self._request)
 
         reader = ReplyReader(self._bus, self._clock, self._request, opened)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
+from gh_tui.agent.answers import Answers
+from gh_tui.agent.memory import WorkingMemory
 from gh_tui.agent.scoring import Scored, Scorer, classified
 from gh_tui.agent.supervisor import Classification
-from gh_tui.agent.turns import TurnWriter
+from gh_tui.agent.turns import TurnWriter, uninterrupted
+from gh_tui.context.assembly import Assembled
 from gh_tui.embedding.vectors import pack
 from gh_tui.errors import UsageError
 from gh_tui.events import types as ev
@@ -34,16 +38,23 @@ class SupplementDesk:
         store: SupplementaryInputStore,
         scorer: Scorer,
         turns: TurnWriter,
+        memory: WorkingMemory,
+        answers: Answers,
         first: int = 1,
     ) -> None:
         self._bus = bus
         self._store = store
         self._scorer = scorer
         self._turns = turns
+        self._memory = memory
+        self._answers = answers
         self._next = first
         self._understanding: dict[str, asyncio.Task[_Understood]] = {}
         self._running: set[asyncio.Task[_Understood]] = set()
         self._undelivered: dict[str, str] = {}
+        self._on_its_way: frozenset[str] = frozenset()
+        self._handing = asyncio.Lock()
+        """Held while an entry goes from one hand to another: none is in two."""
         self._classes: dict[str, Classification] = {}
         """What the user says of entries that are pending."""
         self.on_control: Callable[[str], Awaitable[None]] | None = None
@@ -59,18 +70,17 @@ class SupplementDesk:
         """How many entries no request has carried yet."""
         return self._store.pending_count + len(self._undelivered)
 
+    @property
+    def limit(self) -> int:
+        """How many inputs may wait."""
+        return self._store.limit
+
     async def accept(self, text: str, client_id: str | None, *, attached: bool = False) -> str:
         """Record a supplement and put it in the queue; returns its id once it is on disk.
 
         Raises:
-            UsageError: if the queue limit is reached.
             RecordingError: if it could not be recorded; then it was not accepted.
         """
-        if self._store.full:
-            raise UsageError(
-                f"{self._store.limit} inputs are waiting already; let the agent read some, or "
-                "withdraw one (setting supplements.limit)"
-            )
         name = f"supplement-{self._next}"
         self._next += 1
         await self._bus.publish(
@@ -100,14 +110,38 @@ class SupplementDesk:
         self._begin_understanding(entry)
 
     async def take(self) -> list[L1Turn]:
-        """Make turns of all pending entries, in order; each leaves the queue as its turn is in."""
+        """Make turns of all pending entries, in order; each leaves the queue as its turn is in.
+
+        What the user said meanwhile of an instruction and an older one is done then.
+        """
         turns = []
         for entry in self._store.snapshot_pending():
             understood = await self._understood(entry)
-            if self._store.withdraw(entry.id) is None:  # withdrawn meanwhile
-                continue
-            turns.append(await self._make_turn(entry, understood))
+            async with self._handing:
+                if self._store.withdraw(entry.id) is None:  # withdrawn meanwhile
+                    continue
+                turns.append(await self._make_turn(entry, understood))
+        await self._answers.settle()
+        for name, iri in list(self._undelivered.items()):
+            turn = self._turns.turn(iri)
+            if turn.replaced_by is not None and not turn.is_task:
+                await uninterrupted(self._take_back(name, "replaced"))
         return turns
+
+    @asynccontextmanager
+    async def sending(self, assemble: Callable[[], Assembled]) -> AsyncIterator[Assembled]:
+        """A request as it goes out: what it carries cannot be withdrawn on its way.
+
+        Args:
+            assemble: makes the request of what there is at that moment.
+        """
+        async with self._handing:
+            request = assemble()
+            self._on_its_way = request.carried
+        try:
+            yield request
+        finally:
+            self._on_its_way = frozenset()
 
     async def _make_turn(self, entry: SupplementEntry, understood: _Understood) -> L1Turn:
         iri = self._turns.new_iri()
@@ -150,7 +184,7 @@ class SupplementDesk:
                     iri=iri,
                     cycle=cycle,
                     request=request,
-                    content=None if sent.content == self._turns.text(iri) else sent.content,
+                    content=None if sent.content == self._turns.turn(iri).text else sent.content,
                     place=sent.place,
                     messages=sent.count,
                 )
@@ -158,27 +192,31 @@ class SupplementDesk:
 
     async def deferred(self, reason: str) -> None:
         """Note that the request failed: what it was to carry stays taken."""
-        for name, iri in list(self._undelivered.items()):
-            await self._bus.publish(ev.SupplementDeferred(id=name, iri=iri, reason=reason))
+        async with self._handing:
+            for name, iri in self._undelivered.items():
+                await self._bus.publish(ev.SupplementDeferred(id=name, iri=iri, reason=reason))
 
     async def withdraw(self, name: str) -> str:
-        """Give one pending entry back to the user; returns its text.
+        """Give one entry back that no request has carried yet; returns its text.
+
+        Args:
+            name: its id, or the IRI of its turn.
 
         Raises:
-            UsageError: if it is not pending (any more).
+            UsageError: if a request has carried it, or is carrying it now.
+            RecordingError: if that could not be recorded; then it waits as before.
         """
-        entry = self._store.withdraw(name)
-        if entry is None:
-            raise UsageError(f"{name} is not waiting any more; it cannot be withdrawn")
-        await self._return(entry, "withdrawn")
-        return entry.content
+        name = next((known for known, iri in self._undelivered.items() if iri == name), name)
+        return await self._take_back(name, "withdrawn")
 
     async def return_all(self, reason: ReturnReason) -> list[str]:
-        """Give every pending entry back; their texts in order."""
-        entries = self._store.take_pending()
-        for entry in entries:
-            await self._return(entry, reason)
-        return [entry.content for entry in entries]
+        """Give back every entry of which no turn was made; their texts in order."""
+        texts = []
+        async with self._handing:
+            for entry in self._store.snapshot_pending():
+                await self._return(entry, reason)
+                texts.append(entry.content)
+        return texts
 
     async def settle(self) -> None:
         """Wait until everything accepted so far is scored and classified."""
@@ -190,11 +228,37 @@ class SupplementDesk:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
 
+    async def _take_back(self, name: str, reason: ReturnReason) -> str:
+        async with self._handing:
+            entry = self._store.find(name)
+            if entry is not None:
+                await self._return(entry, reason)
+                return entry.content
+            iri = self._undelivered.get(name)
+            if iri is None:
+                raise UsageError(
+                    f"{name} is not waiting (any more), so it cannot be withdrawn; what a "
+                    "request has carried stays"
+                )
+            if iri in self._on_its_way:
+                raise UsageError(
+                    f"{name} cannot be withdrawn now: a request with it is on its way. "
+                    "Stop the agent first, or wait; if the request fails, it can be"
+                )
+            turn = self._turns.turn(iri)
+            if turn.is_task:
+                raise UsageError(f"{name} is the task now, so it cannot be withdrawn; see /rebase")
+            await self._bus.publish(ev.SupplementReturned(id=name, text=turn.text, reason=reason))
+            del self._undelivered[name]
+            await self._bus.publish_all(self._turns.withdraw(iri, self._memory.factor))
+            return turn.text
+
     async def _return(self, entry: SupplementEntry, reason: ReturnReason) -> None:
-        self._understanding.pop(entry.id, None)
         await self._bus.publish(
             ev.SupplementReturned(id=entry.id, text=entry.content, reason=reason)
         )
+        self._store.withdraw(entry.id)
+        self._understanding.pop(entry.id, None)
 
     def _begin_understanding(self, entry: SupplementEntry) -> asyncio.Task[_Understood]:
         task = asyncio.create_task(self._understand(entry))

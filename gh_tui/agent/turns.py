@@ -68,9 +68,14 @@ class TurnWriter:
         """Whether a turn is in."""
         return iri in self._l1
 
-    def text(self, iri: str) -> str:
-        """The text of a turn that is in."""
-        return self._l1.turn(iri).text
+    def turn(self, iri: str) -> L1Turn:
+        """A turn that is in."""
+        return self._l1.turn(iri)
+
+    def withdraw(self, iri: str, factor: float) -> list[ev.Event]:
+        """Hide a turn from the model for good; the events that say so, not yet published."""
+        self._l0.withdraw(iri)
+        return self._l1.withdraw(iri, factor)
 
     def set_standing(self, iri: str, standing: bool) -> None:
         """Follow the class of an input whose turn is in."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from gh_tui.agent.answers import Answers
 from gh_tui.agent.approval import ApprovalDesk
 from gh_tui.agent.attachments import shown_tokens
 from gh_tui.agent.batch import BatchAgentManager
@@ -162,7 +163,10 @@ def build_agent(
     last = restored or Restored(Path())
     turns = TurnWriter(bus, clock, l1, l0, scorer, first=last.last_turn + 1)
     store = SupplementaryInputStore(settings.supplements.limit)
-    desk = SupplementDesk(bus, store, scorer, turns, first=last.last_supplement + 1)
+    answers = Answers(bus, l1, memory, around.state)
+    desk = SupplementDesk(
+        bus, store, scorer, turns, memory, answers, first=last.last_supplement + 1
+    )
     hooks = Hooks()
     hooks.add("TaskStart", scorer.begin_task)
     approvals = ApprovalDesk(None if around.interactive else settings.tools.approval_seconds)
@@ -201,7 +205,7 @@ def build_agent(
         ready=watch.has_new_turns,
     )
     batch.add("index", INDEX_SECONDS, partial(asyncio.to_thread, _refresh, around.index))
-    commands = Commands(bus, clock, engine, l1, memory, scorer, desk, watch, around.state)
+    commands = Commands(bus, clock, engine, l1, memory, scorer, desk, answers, watch, around.state)
     return Agent(engine, commands, l1, batch, budget, system, hooks, parts)
 
 

@@ -243,8 +243,9 @@ class Run:
             case "now":
                 await session.command(f"/now {action.text}")
             case "withdraw":
-                if waiting := session.state.pending:
-                    await session.withdraw(chance.choice(waiting).id)
+                waiting = [entry.id for entry in session.state.pending]
+                if waiting := [*waiting, *session.state.queued]:
+                    await session.withdraw(chance.choice(waiting))
             case "class":
                 if known := list(session.state.supplements):
                     await session.command(f"/class {chance.choice(known)} AddContext")

@@ -211,8 +211,9 @@ class KillRun:
                 await asyncio.sleep(chance.random() * 0.05)
                 await life.say("user_input", "/resume")
             case "withdraw":
-                if waiting := self._state.pending:
-                    await life.say("user_input", f"/withdraw {chance.choice(waiting).id}")
+                waiting = [entry.id for entry in self._state.pending]
+                if waiting := [*waiting, *self._state.queued]:
+                    await life.say("user_input", f"/withdraw {chance.choice(waiting)}")
             case _:
                 await life.say("user_input", f"/{action.kind}")
 

@@ -8,6 +8,7 @@ lines `USER_SUPPLEMENTARY_INPUT`, `UserInputReceived` and `SupplementReturned`.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,6 +28,8 @@ from gh_tui.providers.wire import NEXT_MESSAGE
 from gh_tui.providers.wire_anthropic import check_anthropic, to_anthropic
 from gh_tui.providers.wire_ollama import check_ollama, to_ollama
 
+_LEFT_OUT = re.compile(r"\n\[\.\.\. (\d+) characters of this attachment left out; [^\n]*\]\n")
+"""Between head and tail of an attachment."""
 _BLOCKS = (STANDING_HEADER, "[The task, as the user refined it]", "[Not shown: ")
 """How a standing block at the head of a message begins."""
 
@@ -47,6 +50,8 @@ class Promises:
     supplements: dict[str, str] = field(default_factory=dict)
     inputs: dict[str, str] = field(default_factory=dict)
     returned: set[str] = field(default_factory=set)
+    turned: set[str] = field(default_factory=set)
+    """The supplements of which a turn was made; such a one may be withdrawn all the same."""
 
     def take(self, event: ev.Event) -> None:
         """Note a line that the program wrote."""
@@ -57,6 +62,8 @@ class Promises:
                 self.inputs[iri] = text
             case ev.SupplementReturned(id=name):
                 self.returned.add(name)
+            case ev.TurnAdded(supplement=str(name)):
+                self.turned.add(name)
             case _:
                 pass
 
@@ -73,6 +80,8 @@ class Promises:
                 faults.append(f"{name} was acknowledged and is not in the resumed session")
         for name, entry in state.supplements.items():
             self.supplements.setdefault(name, entry.text)
+            if entry.iri is not None:
+                self.turned.add(name)
         for iri, text in state.queued.items():
             self.inputs.setdefault(iri, text)
         return faults
@@ -131,7 +140,7 @@ def judge(log: Sequence[Sent], promises: Promises, pending: Mapping[str, str]) -
             best |= counts
             inputs.update(said)
         _compare(number, counts, said, promises, verdict)
-    _kept(turns, texts, verdict)
+    _kept(turns, texts, promises, verdict)
     _settle(best, promises, pending, verdict)
     verdict.faults += [
         f"the input {text!r} was never delivered"
@@ -151,10 +160,26 @@ def _user_turns(messages: Sequence[Mapping[str, Any]], known: set[str]) -> list[
         parts = message["content"].split(NEXT_MESSAGE)
         if position == len(messages) - 1 and parts[-1].startswith(_BLOCKS):
             block = parts[-1]
-            fitting = [text for text in known if block.endswith(f"\n\n{text}")]
+            fitting = [text for text in known if _shows(block, text, after="\n\n")]
             parts[-1:] = [max(fitting, key=len)] if fitting else []
-        said += parts
+        said += [_whole(part, known) for part in parts]
     return said
+
+
+def _whole(part: str, known: set[str]) -> str:
+    """What the user said, where a message shows it as an attachment."""
+    if part in known or _LEFT_OUT.search(part) is None:
+        return part
+    return next((text for text in known if _shows(part, text)), part)
+
+
+def _shows(message: str, text: str, *, after: str = "") -> bool:
+    """Whether a message is a text, or ends with it after something else, whole or attached."""
+    head = text
+    if (cut := _LEFT_OUT.search(message)) is not None and text.endswith(message[cut.end() :]):
+        size = len(text) - int(cut[1]) - (len(message) - cut.end())
+        message, head = message[: cut.start()], text[: max(size, 0)]
+    return message.endswith(after + head) if after else message == head
 
 
 def _compare(
@@ -180,13 +205,25 @@ def _compare(
         verdict.faults.append(f"request {number} has supplements out of order: {spoken}")
 
 
-def _kept(turns: Sequence[Sequence[str]], texts: Counter[str], verdict: Verdict) -> None:
-    """What one request carried, every later one carries."""
+def _kept(
+    turns: Sequence[Sequence[str]], texts: Counter[str], promises: Promises, verdict: Verdict
+) -> None:
+    """What one request carried, every later one carries, or none after it was withdrawn."""
+    named = promises.supplements
+    may_go = Counter(named[name] for name in promises.returned & promises.turned & named.keys())
+    may_come = texts + Counter(promises.inputs.values())
     before: Counter[str] = Counter()
     for number, said in enumerate(turns, 1):
         counts = Counter(text for text in said if text in texts)
-        for text in before - counts:
-            verdict.faults.append(f"request {number} lacks {text!r}, which an earlier one had")
+        for text, times in (before - counts).items():
+            if times > may_go[text]:
+                verdict.faults.append(f"request {number} lacks {text!r}, which an earlier one had")
+                continue
+            may_go[text] -= times
+            before[text] = counts[text]
+        may_come.subtract(counts - before)
+        for text in -may_come:
+            verdict.faults.append(f"request {number} has {text!r} again, which had gone")
         before |= counts
 
 
@@ -203,7 +240,8 @@ def _settle(
             said == text and iri not in promises.returned for iri, said in promises.inputs.items()
         )
         seen = max(0, best[text] - inputs)
-        if seen > len(others):
+        # A server may have read what was withdrawn after a request that was broken off.
+        if seen > len(others) + sum(name in promises.turned for name in returned):
             verdict.faults.append(f"{text!r} was given back and sent all the same")
         delivered = min(seen, len(others))
         waiting = sum(name in pending for name in others)
@@ -261,6 +299,7 @@ def examine(recording: Path, crashes: int, *, finished: bool) -> tuple[SessionSt
     if numbers != list(range(1, len(numbers) + 1)):
         faults.append("the records are not numbered from 1 without gaps")
     faults += _once([envelope.event for envelope in envelopes])
+    faults += _given_back([envelope.event for envelope in envelopes])
     faults += _results([envelope.event for envelope in envelopes], finished=finished)
     return fold(envelopes), faults
 
@@ -283,6 +322,32 @@ def _once(events: Sequence[ev.Event]) -> list[str]:
             case _:
                 pass
     return [f"{what}: recorded {times} times" for what, times in seen.items() if times > 1]
+
+
+def _given_back(events: Sequence[ev.Event]) -> list[str]:
+    """What was given back had not been delivered, and is not sent afterwards."""
+    faults = []
+    turns: dict[str, str] = {}
+    injected: set[str] = set()
+    gone: set[str] = set()
+    for event in events:
+        match event:
+            case ev.TurnAdded(iri=iri, supplement=name):
+                turns[name or iri] = iri
+                if (name or iri) in gone:
+                    faults.append(f"{name or iri} was given back and became a turn")
+            case ev.SupplementInjected(id=name):
+                injected.add(name)
+            case ev.SupplementReturned(id=name):
+                gone |= {name, turns.get(name, name)}
+                if name in injected or (name in turns and turns[name] == name):
+                    faults.append(f"{name} was given back after it had been delivered")
+            case ev.RequestSent(request=request, manifest=manifest):
+                sent = {entry.iri for entry in manifest if entry.iri} & gone
+                faults += [f"request {request} has {iri}, which was given back" for iri in sent]
+            case _:
+                pass
+    return faults
 
 
 def _results(events: Sequence[ev.Event], *, finished: bool) -> list[str]:

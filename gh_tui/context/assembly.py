@@ -46,6 +46,11 @@ class Assembled:
     """Tokens of the messages at the front that are the same as in the request before."""
     standing_tokens: int
 
+    @property
+    def carried(self) -> frozenset[str]:
+        """IRIs of the turns that it has messages of."""
+        return frozenset(e.iri for e in self.manifest if e.iri and e.part in ("turn", "task"))
+
 
 def assemble(
     l1: L1Session,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from gh_tui.events import types as ev
-from gh_tui.events.values import Fidelity, Role, ToolCall
+from gh_tui.events.values import Answer, Fidelity, Role, ToolCall
 
 SupplementStatus = Literal["pending", "taken", "injected", "returned"]
 ToolStatus = Literal["waiting", "running", "done", "failed", "denied"]
@@ -37,6 +37,11 @@ class TurnState:
     class_: str | None = None
     related: str | None = None
     """An older instruction that this one may replace, until the user says."""
+    answer: Answer | None = None
+    """What the user said of this instruction and the `older` one."""
+    older: str | None = None
+    withdrawn: bool = False
+    """The user took it back before a request had carried it."""
     calls: tuple[ToolCall, ...] = ()
     call_id: str | None = None
     name: str | None = None
@@ -67,6 +72,8 @@ class SupplementState:
     class_: str | None = None
     suggested: str | None = None
     related: str | None = None
+    answer: Answer | None = None
+    older: str | None = None
     deferred: str | None = None
     returned: str | None = None
     attached: bool = False

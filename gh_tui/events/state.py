@@ -131,8 +131,14 @@ class SessionState:
                 entry.deferred = event.reason
             case ev.SupplementReturned():
                 entry.status, entry.returned = "returned", event.reason
+                self._hide(entry.iri)
             case _:
                 assert_never(event)
+
+    def _hide(self, iri: str | None) -> None:
+        turn = self.turns.get(iri or "")
+        if turn is not None:
+            turn.withdrawn, turn.fidelity = True, "archived"
 
     def _on_memory(self, event: ev.MemoryEvent, time: str) -> None:
         match event:
@@ -170,6 +176,7 @@ class SessionState:
         if entry is not None:
             entry.status, entry.iri = "taken", event.iri
             turn.class_, turn.related = entry.class_, entry.related
+            turn.answer, turn.older = entry.answer, entry.older
 
     def _change_turn(self, event: ev.TurnEvent) -> None:
         turn = self.turns.get(event.iri)
@@ -300,12 +307,15 @@ class SessionState:
         iri = event.iri
         if entry is not None:
             entry.class_, entry.suggested = event.class_, event.suggested
-            entry.related = event.related
             iri = iri or entry.iri
         turn = self.turns.get(iri or "")
         if turn is not None:
             turn.class_, turn.standing = event.class_, event.standing
-            turn.related = event.related
+        for asked in (entry, turn):
+            if asked is not None:
+                asked.related = event.related
+                if event.answer is not None:
+                    asked.answer, asked.older = event.answer, event.older
 
 
 def fold(envelopes: Iterable[Envelope]) -> SessionState:

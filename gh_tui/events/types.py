@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from gh_tui.events.values import (
+    Answer,
     Fidelity,
     ManifestEntry,
     Outcome,
@@ -98,7 +99,11 @@ class InputClassified:
     suggested: str | None = None
     standing: bool = False
     related: str | None = None
-    """An older standing instruction so near that the user is asked: replaces, or adds?"""
+    """An older standing instruction so near that the user is asked: replaces, adds, unrelated?"""
+    answer: Answer | None = None
+    """What the user said to that."""
+    older: str | None = None
+    """The older instruction that the answer is about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +132,10 @@ class SupplementDeferred:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupplementReturned:
-    """The entry went back to the user and will not be sent; a queued input goes by its IRI."""
+    """The entry went back to the user and will not be sent; a queued input goes by its IRI.
+
+    If it has a turn, no request shows that turn any more.
+    """
 
     id: str
     text: str

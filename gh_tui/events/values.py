@@ -10,7 +10,8 @@ Fidelity = Literal["full", "masked", "summary", "archived"]
 Phase = Literal["mask", "threshold", "fusion", "topic", "user", "undo", "recall"]
 Trigger = Literal["watermark", "messages", "topic", "command", "overflow", "eager"]
 Part = Literal["system", "task", "turn", "standing"]
-ReturnReason = Literal["escape", "cancel", "withdrawn"]
+ReturnReason = Literal["escape", "cancel", "withdrawn", "replaced"]
+Answer = Literal["replaces", "adds", "unrelated"]
 Outcome = Literal["done", "failed", "cancelled"]
 
 

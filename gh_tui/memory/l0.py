@@ -56,6 +56,11 @@ class L0:
         if not self._hidden.view[row]:
             self._vectors.put(row, vector)
 
+    def withdraw(self, iri: str) -> None:
+        """Keep a turn from the agent: the user took it back before it was read."""
+        self._hidden.view[self._row(iri)] = True
+        del self._rows[iri]
+
     def text(self, iri: str) -> str:
         """The full text of a turn.
 

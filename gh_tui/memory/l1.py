@@ -139,6 +139,22 @@ class L1Session(TurnStore):
         terms: dict[str, float | None] = {"replaced_by": float(self.turn(by).number)}
         return [self._change(row, ARCHIVED, "user", terms, factor)]
 
+    def withdraw(self, iri: str, factor: float = 1.0) -> list[ev.Event]:
+        """Hide an input that the user took back, for good; what it had replaced stands again.
+
+        The change carries `withdrawn` in its terms.
+        """
+        row = self._row[iri]
+        self._withdrawn.add(row)
+        self._mark(row, withdrawn=True)
+        events: list[ev.Event] = []
+        if self._table.level[row] != ARCHIVED:
+            events.append(self._change(row, ARCHIVED, "user", {"withdrawn": 1.0}, factor))
+        again = [old for old, turn in enumerate(self._turns) if turn.replaced_by == iri]
+        for old in again:
+            self._mark(old, replaced_by=None)
+        return [*events, *self._raise(again, "undo", factor)]
+
     def recall(self, iri: str, now: float, factor: float = 1.0) -> list[ev.Event]:
         """Bring a turn back to full at its place, for the user; spared until the next input."""
         row = self._row[iri]

@@ -13,7 +13,7 @@ from gh_tui.memory import forms
 from gh_tui.memory.lexicon import Lexicon
 from gh_tui.memory.names import NameBook
 from gh_tui.memory.passes import Evidence
-from gh_tui.memory.table import FULL, LEVELS, SUMMARY, TurnTable
+from gh_tui.memory.table import ARCHIVED, FULL, LEVELS, SUMMARY, TurnTable
 from gh_tui.memory.tokens import count_message
 from gh_tui.memory.turn import L1Turn, iris_in
 from gh_tui.memory.vectors import VECTOR_BYTES, VectorStore
@@ -60,6 +60,7 @@ class TurnStore:
         self._latest_input: int | None = None
         self._held: set[int] = set()
         self._unshown: set[int] = set()
+        self._withdrawn: set[int] = set()
 
     # What is there.
 
@@ -146,8 +147,9 @@ class TurnStore:
         return int(self._table.messages(self._table.level).sum())
 
     def fidelity_counts(self) -> Mapping[Fidelity, int]:
-        """How many turns are at each fidelity."""
+        """How many turns are at each fidelity; what the user took back is at none."""
         counts = np.bincount(self._table.level, minlength=len(LEVELS))
+        counts[ARCHIVED] -= len(self._withdrawn)
         return {name: int(counts[level]) for level, name in enumerate(LEVELS)}
 
     def similarities(self, query: Vector | None) -> NDArray[np.float32]:
@@ -192,6 +194,8 @@ class TurnStore:
         if turn.is_task:
             self._release_task()
             self._task = row
+        if turn.withdrawn:
+            self._withdrawn.add(row)
         self._row[turn.iri] = row
         view = self._keep_vector(row, turn.embedding)
         self._turns.append(replace(turn, embedding=view))
@@ -286,7 +290,10 @@ class TurnStore:
     def _raise(
         self, rows: Iterable[int], phase: Phase, factor: float
     ) -> list[ev.TurnFidelityChanged]:
-        """Bring rows to full; a unit that was one line or archived comes back whole."""
+        """Bring rows to full; a unit that was one line or archived comes back whole.
+
+        What the user took back stays away.
+        """
         wanted: dict[int, None] = {}
         for row in rows:
             collapsed = self._table.level[row] <= SUMMARY
@@ -294,7 +301,7 @@ class TurnStore:
         return [
             self._change(row, FULL, phase, {}, factor)
             for row in sorted(wanted)
-            if self._table.level[row] != FULL
+            if self._table.level[row] != FULL and row not in self._withdrawn
         ]
 
     def _change(

@@ -39,11 +39,6 @@ class SupplementaryInputStore:
         with self._lock:
             return len(self._entries)
 
-    @property
-    def full(self) -> bool:
-        """Whether the queue limit is reached."""
-        return self.pending_count >= self.limit
-
     def store(self, entry: SupplementEntry) -> None:
         """Add an entry at the end, or replace the one with the same id in its place."""
         with self._lock:
@@ -71,6 +66,11 @@ class SupplementaryInputStore:
         """The entries in order, left in place."""
         with self._lock:
             return list(self._entries.values())
+
+    def find(self, supplement_id: str) -> SupplementEntry | None:
+        """One entry, left in place; None if it is not pending (any more)."""
+        with self._lock:
+            return self._entries.get(supplement_id)
 
     def withdraw(self, supplement_id: str) -> SupplementEntry | None:
         """Remove one entry; None if it is not pending (any more)."""

@@ -69,6 +69,8 @@ class L1Turn:
     """The user made a supplement or standing instruction an ordinary turn."""
     replaced_by: str | None = None
     """The IRI of the instruction that replaces this one."""
+    withdrawn: bool = False
+    """The user took it back: the model never sees it (again)."""
     fidelity: Fidelity = "full"
     calls: tuple[ToolCall, ...] = ()
     call_id: str | None = None
@@ -84,12 +86,13 @@ class L1Turn:
     def instructs(self) -> bool:
         """It stands as an instruction of the user: supplement or standing, still in force."""
         wanted = self.is_supplement or self.standing
-        return wanted and not self.demoted and self.replaced_by is None
+        left = self.demoted or self.withdrawn or self.replaced_by is not None
+        return wanted and not left
 
     @property
     def guarded(self) -> bool:
         """The program never masks, compresses or archives it."""
-        return self.is_task or self.pinned or self.instructs
+        return not self.withdrawn and (self.is_task or self.pinned or self.instructs)
 
 
 def new_turn(

@@ -43,6 +43,11 @@ class Library:
     embedder: str = "native"
     """Name of the embedder whose vectors queries have."""
 
+    @property
+    def own(self) -> str:
+        """How the IRIs of the live session begin."""
+        return f"iri://session/{self.session}/"
+
 
 class Recall:
     """`recall(iri, page)`: the full text of an earlier turn."""
@@ -83,7 +88,7 @@ class Recall:
         try:
             return self._archive.text(iri), ""
         except RecordingError:
-            if self._library is None:
+            if self._library is None or iri.startswith(self._library.own):
                 raise
         return await asyncio.to_thread(self._library.index.text, iri), " · another session"
 
