@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from gh_tui.events.memory import (
-    PassFinished as PassFinished,
-    PassStarted as PassStarted,
-    TurnAdded as TurnAdded,
-    TurnFidelityChanged as TurnFidelityChanged,
-    TurnPinned as TurnPinned,
-    TurnScored as TurnScored,
-    TurnUnpinned as TurnUnpinned,
+    PassFinished,
+    PassStarted,
+    TurnAdded,
+    TurnFidelityChanged,
+    TurnPinned,
+    TurnScored,
+    TurnUnpinned,
 )
 from gh_tui.events.values import (
     Answer,
