@@ -27,7 +27,7 @@ class Command:
 
 COMMANDS = (
     Command("/compact", "", "run a pass over the memory now"),
-    Command("/now", "TEXT", "stop the running step and tell the agent TEXT at once"),
+    Command("/now", "TEXT", "tell the agent TEXT at once: stops the running step, ends a pause"),
     Command("/queue", "TEXT", "run TEXT after this task"),
     Command("/pin", "IRI", "protect a turn; its number will do"),
     Command("/unpin", "IRI", "make a pinned turn or an instruction an ordinary turn"),

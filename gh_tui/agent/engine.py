@@ -122,10 +122,14 @@ class Engine:
     async def interrupt(self, text: str, client_id: str | None = None, attach: Wish = None) -> str:
         """Accept a supplement and cut the running step short, so that it is delivered now.
 
+        A pause ends, since nothing is delivered during one.
+
         Returns and raises as `supplement`.
         """
         name = await self.supplement(text, client_id, attach)
         self._runner.interrupt()
+        if self._runner.paused:
+            await self.resume("now")
         return name
 
     async def control(self, class_: str) -> None:

@@ -10,8 +10,9 @@ from datetime import datetime
 from typing import Any, Literal
 
 from gh_tui.events import types as ev
+from gh_tui.events.entries import ToolStatus
 from gh_tui.events.envelope import Envelope
-from gh_tui.events.state import SessionState, ToolStatus
+from gh_tui.events.state import SessionState
 
 ReplyStatus = Literal["waiting", "streaming", "complete", "interrupted", "cancelled"]
 Level = Literal["info", "memory", "shift", "warning", "error"]
@@ -192,11 +193,9 @@ def _note(event: ev.Event, state: SessionState) -> tuple[Level, str] | None:
                 "raise its context length, or lower context.budget"
             )
         case ev.AgentPaused():
-            return "info", "paused before the next cycle: /resume goes on"
+            return "info", "paused before the next cycle: F8 or /resume goes on"
         case ev.TaskFinished(outcome="failed"):
-            waiting = len(state.pending)
-            advice = f" · {waiting} inputs are pending: /resume sends them" if waiting else ""
-            return "error", f"the task failed: {event.text}{advice}"
+            return "error", f"the task failed: {event.text}"
         case ev.TaskFinished(outcome="cancelled"):
             return "info", "the task was stopped"
         case ev.TopicShiftDetected():
@@ -216,7 +215,8 @@ def _question(event: ev.InputClassified, related: str, state: SessionState) -> s
     older = state.turns.get(related)
     quote = " ".join(older.text.split())[:60] if older is not None else ""
     number = related.rpartition("/")[2]
-    return f"close to the older #{number} “{quote}”: /replaces {name} or /adds {name}?"
+    answers = f"/replaces {name}, /adds {name} or /unrelated {name}?"
+    return f"close to the older #{number} “{quote}”: {answers}"
 
 
 def _pass_note(event: ev.PassFinished, state: SessionState) -> tuple[Level, str] | None:

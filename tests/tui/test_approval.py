@@ -78,6 +78,27 @@ async def test_allowing_waits_until_all_of_it_was_seen(size: tuple[int, int]) ->
         await until(pilot, lambda: session.approvals == [("c1", True)])
 
 
+async def test_letters_go_on_in_the_draft_and_answer_nothing() -> None:
+    session = ScriptedSession()
+    app = app_with(session)
+    async with running(app) as pilot:
+        await session.request(1)
+        await pilot.press("d", "o")
+        await session.bus.publish(asking())
+        await until(pilot, lambda: isinstance(app.screen, ApprovalScreen))
+        await pilot.pause(QUIET)
+        assert "Esc denies it; letters go to the box" in screen_text(app)
+        for key in "yn":
+            await pilot.press(key)
+            await pilot.pause(QUIET)
+        assert live(app).composer.box.text == "doyn"
+        assert session.approvals == []
+        assert isinstance(app.screen, ApprovalScreen)
+        await pilot.press("escape")
+        await until(pilot, lambda: session.approvals == [("c1", False)])
+        assert live(app).composer.box.text == "doyn"
+
+
 @pytest.mark.parametrize("key", ["escape", "n"])
 async def test_denying(key: str) -> None:
     session = ScriptedSession()

@@ -4,9 +4,19 @@ import pytest
 
 from gh_tui.events import types as ev
 from gh_tui.events.entries import SupplementState
-from gh_tui.tui.widgets.receipts import receipt_words
+from gh_tui.tui.app import GlidingHorseApp
+from gh_tui.tui.screens.text import TextScreen
+from gh_tui.tui.widgets.entry import EntryScreen
+from gh_tui.tui.widgets.receipt_words import receipt_words
 from tests.tui.harness import ScriptedSession, app_with
 from tests.tui.looking import SIZES, enter, live, running, screen_text, until
+
+
+def receipt_line(app: GlidingHorseApp, name: str) -> str:
+    """The line of the receipt with this short name."""
+    lines = [line for line in screen_text(app).splitlines() if f" {name} " in line[:12]]
+    assert len(lines) == 1, screen_text(app)
+    return lines[0]
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -41,11 +51,22 @@ async def test_a_key_shows_the_message_that_carried_it(size: tuple[int, int]) ->
         await session.say("task")
         await session.request(1)
         await session.supplement("use the [test] db")
-        await session.deliver("s1", cycle=2, request=2)
+        content = "[The user's standing instructions]\n- no prices\n\nuse the [test] db"
+        await session.deliver("s1", cycle=2, request=2, content=content)
         await until(pilot, lambda: "injected" in screen_text(app))
         await pilot.press("f5", "enter")
         await until(pilot, lambda: "request 2, cycle 2 · message 2 of 2" in screen_text(app))
-        assert "use the [test] db" in screen_text(app)
+        assert "- no prices" in screen_text(app)
+        assert str(app.screen.query_one(".dialog-text").render()) == content
+        await pilot.press("escape")
+        live(app).set_class(size[0] < 100, "swap")
+        live(app).timeline.focus()
+        await until(pilot, lambda: live(app).timeline.selected_iri)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, EntryScreen))
+        await pilot.press("s")
+        await until(pilot, lambda: isinstance(app.screen, TextScreen))
+        assert str(app.screen.query_one(".dialog-text").render()) == content
 
 
 async def test_editing_takes_it_back_into_the_box() -> None:
@@ -76,15 +97,20 @@ async def test_a_suggested_class_is_accepted_with_one_key() -> None:
                 class_="AddContext", group="information", by="x", id="s1", suggested="Pause"
             )
         )
-        await until(pilot, lambda: "pause? a" in screen_text(app))
+        await until(pilot, lambda: "perhaps pause?: F5, then a accepts" in screen_text(app))
+        assert "context" in receipt_line(app, "s1"), "the suggestion hides the class"
         await pilot.press("f5", "a")
         await until(pilot, lambda: session.submitted == ["/class s1 Pause"])
 
 
-async def test_a_close_instruction_asks_without_blocking() -> None:
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(("key", "answer"), [("r", "replaces"), ("d", "adds"), ("u", "unrelated")])
+async def test_a_close_instruction_asks_without_blocking(
+    size: tuple[int, int], key: str, answer: str
+) -> None:
     session = ScriptedSession()
     app = app_with(session)
-    async with running(app, (120, 30)) as pilot:
+    async with running(app, size) as pilot:
         older = await session.say("use the production database")
         await session.request(1)
         await session.supplement("use the test database")
@@ -93,11 +119,15 @@ async def test_a_close_instruction_asks_without_blocking() -> None:
                 class_="CorrectApproach", group="feedback", by="x", id="s1", related=older
             )
         )
-        await until(pilot, lambda: "like #1: r replaces, d adds?" in screen_text(app))
-        await until(pilot, lambda: "/replaces s1 or /adds s1?" in screen_text(app))
+        keys = "r replaces · d adds · u unrelated"
+        await until(pilot, lambda: f"F5, then {keys}" in screen_text(app))
+        assert "like #1 «use the" in screen_text(app)
+        assert "use the test database" in receipt_line(app, "s1")
         assert live(app).composer.box.has_focus
-        await pilot.press("f5", "r")
-        await until(pilot, lambda: session.submitted == ["/replaces s1"])
+        await pilot.press("f5")
+        await until(pilot, lambda: f": {keys}" in screen_text(app))
+        await pilot.press(key)
+        await until(pilot, lambda: session.submitted == [f"/{answer} s1"])
 
 
 async def test_few_lines_while_closed_and_all_when_opened() -> None:
@@ -106,12 +136,18 @@ async def test_few_lines_while_closed_and_all_when_opened() -> None:
     async with running(app) as pilot:
         await session.say("task")
         await session.request(1)
-        for index in range(7):
-            await session.supplement(f"note {index}")
-        await until(pilot, lambda: "note 6" in screen_text(app))
-        assert "note 3" not in screen_text(app)
+        for index in range(14):
+            await session.supplement(f"note {index} end")
+        await until(pilot, lambda: "note 13 end" in screen_text(app))
+        assert "note 10 end" not in screen_text(app)
+        assert "11 more that wait: F5 shows all" in screen_text(app)
         await pilot.press("f5")
-        await until(pilot, lambda: "note 0" in screen_text(app))
+        await until(pilot, lambda: "note 9 end" in screen_text(app))
+        await until(pilot, lambda: "8 earlier" in screen_text(app))
+        await pilot.press(*["up"] * 13)
+        await until(pilot, lambda: "› ○ s1 " in screen_text(app))
+        assert "note 0 end" in screen_text(app)
+        assert "8 later" in screen_text(app)
 
 
 async def test_delivered_ones_leave_when_the_next_input_begins() -> None:

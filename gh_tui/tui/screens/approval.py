@@ -1,7 +1,8 @@
 """The question whether a tool may run.
 
 It can be allowed only after all of it has been seen, and only by a key pressed on purpose: keys
-that were typed before it appeared, or while the user was still typing, never answer it.
+that were typed before it appeared, or while the user was still typing, never answer it. Letters
+belong to the draft: the only one that can answer, `n`, does so while there is none.
 """
 
 from __future__ import annotations
@@ -31,14 +32,23 @@ class ApprovalScreen(Dialog[bool | None]):
     AROUND = 9
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+y", "answer(True)", "allow"),
-        Binding("escape,n", "answer(False)", "deny"),
+        Binding("escape", "answer(False)", "deny"),
     ]
 
-    def __init__(self, tool: ToolState, typed: Callable[[str], None]) -> None:
-        """`typed` gets the characters that were meant for the box."""
+    def __init__(
+        self, tool: ToolState, typed: Callable[[str], None], has_draft: Callable[[], bool]
+    ) -> None:
+        """A question about one call.
+
+        Args:
+            tool: the call.
+            typed: gets the characters that were meant for the box.
+            has_draft: whether there is something in the box.
+        """
         super().__init__()
         self.tool = tool
         self._typed = typed
+        self._has_draft = has_draft
         self._quiet_since = 0.0
         self._seen_to = 0
         """Lines from the top that have been on the screen without a gap."""
@@ -96,21 +106,27 @@ class ApprovalScreen(Dialog[bool | None]):
 
     def _unlock(self) -> None:
         self.query_one("#allow", Button).disabled = not self._seen or self.guarded
+        deny = "Esc denies it; letters go to the box" if self._has_draft() else "Esc or n denies it"
         words = (
-            "Ctrl+Y allows it once · Esc or n denies it"
+            f"Ctrl+Y allows it once · {deny}"
             if self._seen
             else "There is more below: PgDn. It can be allowed when all of it was seen."
         )
         self.query_one("#lock", Static).update(Content(words))
 
     def on_event_key(self, event: events.Key) -> bool:
-        """Whether a key came too early; then its character goes to the box."""
+        """Whether a key is done with: it came too early, or its character is the box's."""
         early = event.time - self._quiet_since < GUARD_SECONDS
         if early:
             self._quiet_since = event.time
             self.set_timer(GUARD_SECONDS + 0.05, self._unlock)
-            if event.is_printable and event.character:
+        if event.is_printable and event.character:
+            if event.character == "n" and not early and not self._has_draft():
+                self.action_answer(False)
+            else:
                 self._typed(event.character)
+                self._unlock()
+            return True
         return early
 
     async def on_event(self, event: events.Event) -> None:

@@ -13,18 +13,18 @@ from gh_tui.agent.attachments import Wish
 from gh_tui.clock import SystemClock, timestamp
 from gh_tui.errors import GhError, ProviderUnavailable
 from gh_tui.events import types as ev
-from gh_tui.events.entries import SupplementState
 from gh_tui.events.envelope import Envelope
 from gh_tui.events.state import SessionState
-from gh_tui.tui.commands import is_command
-from gh_tui.tui.dispatch import message_of
+from gh_tui.tui.commands import PAUSE_KEY, Mode, is_command
 from gh_tui.tui.ports import LiveSession
+from gh_tui.tui.receipt_acts import command_for, take_back
 from gh_tui.tui.screens.approval import ApprovalScreen
 from gh_tui.tui.screens.session import SessionScreen
 from gh_tui.tui.screens.setup import SetupScreen
 from gh_tui.tui.screens.text import TextScreen
 from gh_tui.tui.widgets.composer import Composer, Offer
 from gh_tui.tui.widgets.input_box import InputBox, Way, typed
+from gh_tui.tui.widgets.receipt_words import Receipt
 from gh_tui.tui.widgets.receipts import Receipts
 from gh_tui.tui.widgets.start import StartPanel
 
@@ -43,7 +43,10 @@ class LiveScreen(SessionScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "decline", "back", key_display="Esc"),
         Binding("escape", "stop", "stop", key_display="Esc"),
+        Binding("escape", "take_back", "take back", key_display="Esc"),
         Binding("escape", "home", "back", key_display="Esc"),
+        Binding("f8", "pause", "pause", key_display=PAUSE_KEY),
+        Binding("f8", "resume", "resume", key_display=PAUSE_KEY),
         Binding("f2", "app.samples", "samples", key_display="F2"),
         Binding("f5", "receipts", "receipts", key_display="F5"),
     ]
@@ -143,7 +146,7 @@ class LiveScreen(SessionScreen):
             case ev.SessionStarted() as event:
                 self.start.chosen(event)
                 self._ready, self.start_failure = True, None
-            case ev.UserInputReceived():
+            case ev.TurnAdded(role="user", supplement=None):
                 self.composer.receipts.settle()
             case ev.ToolRequested(needs_approval=True) as event:
                 self._waiting_approvals.append(event.call)
@@ -160,23 +163,50 @@ class LiveScreen(SessionScreen):
         self._ask_next()
 
     def _retitle(self) -> None:
-        session = self._session
-        busy = session.busy if session is not None else False
-        self.composer.mode(busy=busy, ready=self._ready, has_task=self.state.task is not None)
+        self.composer.show(
+            Mode(
+                busy=self._busy,
+                ready=self._ready,
+                has_task=self.state.task is not None,
+                paused=self.state.paused,
+                waiting=self._held,
+            )
+        )
         self.refresh_bindings()
+
+    @property
+    def _busy(self) -> bool:
+        return self._session is not None and self._session.busy
+
+    @property
+    def _held(self) -> int:
+        """Accepted inputs that wait for the user's word, and that Esc takes back."""
+        state = self.state
+        if self._busy or not state.held:
+            return 0
+        pending = sum(entry.status == "pending" for entry in state.supplements.values())
+        return pending + len(state.waiting)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys that do nothing now are not offered."""
         if action == "decline":
             return self.composer.offer is not None and self.composer.box.has_focus
-        if action == "stop":
-            busy = self._session is not None and self._session.busy
-            return busy and self.composer.box.has_focus
-        if action == "home":
-            return not self.composer.box.has_focus
-        if action == "receipts":
-            return bool(self.state.supplements)
-        return True
+        in_box, state = self.composer.box.has_focus, self.state
+        match action:
+            case "stop":
+                return self._busy and in_box
+            case "take_back":
+                return in_box and self._held > 0
+            case "home":
+                return not in_box
+            case "pause":
+                return self._busy and not state.paused
+            case "resume":
+                return state.paused or (not self._busy and bool(state.pending or state.waiting))
+            case "receipts":
+                return bool(state.supplements or state.waiting)
+            case _:
+                return True
 
     # Approvals
 
@@ -188,9 +218,9 @@ class LiveScreen(SessionScreen):
             call for call in self._waiting_approvals if tools[call].status == "waiting"
         ]
         if self._asking is None and self._waiting_approvals:
-            screen = ApprovalScreen(
-                tools[self._waiting_approvals[0]], self.composer.box.insert_typed
-            )
+            box = self.composer.box
+            call = tools[self._waiting_approvals[0]]
+            screen = ApprovalScreen(call, box.insert_typed, lambda: bool(box.text.strip()))
             self._asking = screen
             self.app.push_screen(screen, self._answered)
 
@@ -257,9 +287,14 @@ class LiveScreen(SessionScreen):
         if way == "queue" and not is_command(text):
             await session.queue(text, attach=attach)
             return None
-        if way == "now" and session.busy and not is_command(text):
+        if way != "now" or is_command(text):
+            return await session.submit(text, attach=attach)
+        if session.busy:
             return await session.submit(f"/now {text.removeprefix('/')}", attach=attach)
-        return await session.submit(text, attach=attach)
+        answer = await session.submit(text, attach=attach)
+        if self.state.paused:
+            await session.submit("/resume")
+        return answer
 
     def on_input_box_scrolled(self, event: InputBox.Scrolled) -> None:
         """Page keys in the box scroll the conversation."""
@@ -278,6 +313,19 @@ class LiveScreen(SessionScreen):
         """Esc in the box: stop the agent."""
         if self._session is not None and self._session.busy:
             self.attempt(self._stop(self._session), "stop")
+
+    def action_take_back(self) -> None:
+        """Esc in the box while nothing runs: what waits comes back into it."""
+        if self._session is not None:
+            self.attempt(self._stop(self._session), "stop")
+
+    def action_pause(self) -> None:
+        """No further cycle."""
+        self.attempt(self._run_command("/pause"), "command")
+
+    def action_resume(self) -> None:
+        """Go on, after a pause or with what a failure left waiting."""
+        self.attempt(self._run_command("/resume"), "command")
 
     def action_home(self) -> None:
         """Esc elsewhere: back to the box."""
@@ -334,28 +382,20 @@ class LiveScreen(SessionScreen):
         event.stop()
         self.attempt(self._act_on_receipt(event.action, event.entry), "receipt")
 
-    async def _act_on_receipt(self, action: str, entry: SupplementState) -> None:
-        session = self._session
-        match action:
-            case "open":
-                self._open_message(entry)
-            case "withdraw" | "edit" if session is not None:
-                text = await session.withdraw(entry.id)
-                if action == "edit":
-                    self.composer.hand_back([typed(text)])
-                    self.home()
-            case "accept" if entry.suggested:
-                await self._run_command(f"/class {entry.id} {entry.suggested}")
-            case "pin" | "unpin" if entry.iri is not None:
-                await self._run_command(f"/{action} {entry.iri}")
-            case "replaces" | "adds" if entry.related is not None:
-                await self._run_command(f"/{action} {entry.id}")
-            case _:
-                self.say("this receipt has nothing of that kind yet")
+    async def _act_on_receipt(self, action: str, entry: Receipt) -> None:
+        if action == "open":
+            self.open_message(entry)
+        elif action in ("withdraw", "edit"):
+            await self._take_back(entry, edit=action == "edit")
+        elif (command := command_for(action, entry)) is not None:
+            await self._run_command(command)
+        else:
+            self.say("this receipt has nothing of that kind yet")
 
-    def _open_message(self, entry: SupplementState) -> None:
-        where = None
-        if entry.iri is not None and entry.request is not None:
-            where = message_of(self.dispatch.requests, entry.request, entry.iri)
-        head = f"{entry.id} · " + (where or f"{entry.status}: no request has carried it yet")
-        self.app.push_screen(TextScreen(head, entry.text))
+    async def _take_back(self, entry: Receipt, *, edit: bool) -> None:
+        if self._session is None:
+            return
+        text = await take_back(self._session, entry)
+        if edit:
+            self.composer.hand_back([typed(text)])
+            self.home()

@@ -21,10 +21,12 @@ from gh_tui.events.state import SessionState
 from gh_tui.tui.bridge import Bridge
 from gh_tui.tui.dispatch import Dispatch
 from gh_tui.tui.screens.link import LinkScreen
+from gh_tui.tui.screens.text import TextScreen
 from gh_tui.tui.transcript import Transcript
 from gh_tui.tui.widgets.conversation import Conversation
 from gh_tui.tui.widgets.entry import EntryScreen
 from gh_tui.tui.widgets.key_bar import KeyBar
+from gh_tui.tui.widgets.receipt_words import Receipt, as_sent
 from gh_tui.tui.widgets.status import StatusBar
 from gh_tui.tui.widgets.timeline import Timeline
 
@@ -177,6 +179,8 @@ class SessionScreen(Screen[None]):
     def _act(self, action: str, iri: str) -> None:
         if action == "open":
             self.attempt(self._open_entry(iri), "open")
+        elif action == "sent":
+            self._open_sent(iri)
         else:
             words = "/undo" if action == "undo" else f"/{action} {iri}"
             self.attempt(self._run_command(words), "command")
@@ -185,6 +189,13 @@ class SessionScreen(Screen[None]):
         answer = await self.command(words)
         if answer:
             self.say(answer)
+
+    def _open_sent(self, iri: str) -> None:
+        found = [entry for entry in self.state.supplements.values() if entry.iri == iri]
+        if found:
+            self.open_message(found[0])
+        else:
+            self.say("only a supplement has a receipt that says which request carried it")
 
     async def _open_entry(self, iri: str) -> None:
         if iri not in self.state.turns:
@@ -196,6 +207,10 @@ class SessionScreen(Screen[None]):
                 self._act(action, iri)
 
         self.app.push_screen(EntryScreen(self.state, iri), act)
+
+    def open_message(self, entry: Receipt) -> None:
+        """Show an entry as the request that first carried it had it."""
+        self.app.push_screen(TextScreen(*as_sent(entry)))
 
     def on_markdown_link_clicked(self, event: Markdown.LinkClicked) -> None:
         """Open http(s) only, after showing where it leads."""

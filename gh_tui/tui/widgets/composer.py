@@ -12,7 +12,7 @@ from textual.widgets import Static
 from gh_tui.agent.attachments import Oversize
 from gh_tui.agent.command_list import COMMANDS, Command
 from gh_tui.text import one_line, visible
-from gh_tui.tui.commands import completed, enter_meaning, matching
+from gh_tui.tui.commands import Mode, completed, enter_meaning, matching, other_keys
 from gh_tui.tui.ink import DIM
 from gh_tui.tui.widgets.input_box import InputBox, Way
 from gh_tui.tui.widgets.receipts import Receipts
@@ -43,9 +43,7 @@ class Composer(Vertical):
         self.offer: Offer | None = None
         self._saving: str | None = None
         self._entered_again = False
-        self._busy = False
-        self._ready = False
-        self._has_task = False
+        self._mode = Mode()
         self._inputs: list[str] = []
         self._recalled: int | None = None
         self._draft = ""
@@ -69,9 +67,9 @@ class Composer(Vertical):
         """Whether a text is being accepted."""
         return self._saving is not None
 
-    def mode(self, *, busy: bool, ready: bool, has_task: bool) -> None:
+    def show(self, mode: Mode) -> None:
         """Tell the box what Enter would do."""
-        self._busy, self._ready, self._has_task = busy, ready, has_task
+        self._mode = mode
         self.retitle()
 
     def retitle(self) -> None:
@@ -82,17 +80,15 @@ class Composer(Vertical):
         elif self.offer is not None:
             title = f"Enter: attach — {self.offer.found.words}"
         else:
-            title = enter_meaning(text, busy=self._busy, ready=self._ready, has_task=self._has_task)
-        keys = ["Ctrl+J newline"]
+            title = enter_meaning(text, self._mode)
+        keys = other_keys(self._mode)
         if self.offer is not None:
             keys = ["Esc back", *(["Alt+W whole"] if self.offer.found.fits else [])]
-        elif self._busy:
-            keys = ["Esc stops", "Alt+N at once", "Alt+Q after this task", *keys]
         titles = (one_line(title, 120), " · ".join(keys))
         if titles != self._titles:
             self._titles = titles
             self.box.border_title, self.box.border_subtitle = map(Content, titles)
-        self.box.set_class(self._busy, "busy")
+        self.box.set_class(self._mode.busy, "busy")
 
     def on_text_area_changed(self) -> None:
         """The draft decides the title and the hints; an old answer has been read."""

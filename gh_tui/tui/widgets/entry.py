@@ -46,7 +46,8 @@ Field = tuple[str, str]
 class EntryScreen(ModalScreen[str | None]):
     """A look at one turn; closes with the action the user chose, or None.
 
-    The actions are those of `Timeline.Act`: `pin`, `unpin`, `recall`, `undo`.
+    The actions are those of `Timeline.Act`: `pin`, `unpin`, `recall`, `undo`, and `sent`, the
+    message that carried a supplement.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -54,6 +55,7 @@ class EntryScreen(ModalScreen[str | None]):
         Binding("p", "pin", "Pin"),
         Binding("r", "dismiss('recall')", "Recall"),
         Binding("u", "dismiss('undo')", "Undo pass"),
+        Binding("s", "dismiss('sent')", "As sent"),
         Binding("m", "more", "More text"),
         Binding("up,k", "scroll(-1)", show=False),
         Binding("down,j", "scroll(1)", show=False),
@@ -120,7 +122,8 @@ def fields_of(turn: TurnState, state: SessionState) -> Iterator[Field]:
     if words := row.mark_words(turn, ledger):
         yield "marks", " · ".join(words)
     if turn.class_:
-        yield "class", one_line(turn.class_, 60)
+        demoted = ", made ordinary by you" if turn.demoted else ""
+        yield "class", one_line(turn.class_, 60) + demoted
     seen = ledger.seen[turn.iri]
     yield "tokens", f"{turn.tokens:,}" + ("" if seen == turn.tokens else f", {seen:,} in view")
     if turn.summary != turn.text:

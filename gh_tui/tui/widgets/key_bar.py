@@ -7,7 +7,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
-ORDER = ("escape", "f1", "f3", "f5", "ctrl+o", "f2", "f4", "ctrl+q")
+ORDER = ("escape", "f8", "f1", "f3", "f5", "ctrl+o", "f2", "f4", "ctrl+q")
 """General keys from the most to the least needed; those of a pane come before them."""
 LAST = "ctrl+q"
 

@@ -17,7 +17,7 @@ from gh_tui.text import one_line, visible
 from gh_tui.tui.ink import DIM
 from gh_tui.tui.markdown_text import parser, rendered
 from gh_tui.tui.transcript import InputRow, NoteRow, ReplyRow, Row, ToolRow, clock
-from gh_tui.tui.widgets.receipts import short_id
+from gh_tui.tui.widgets.receipt_words import short_id
 
 FOLDED, OPEN = "▸", "▾"
 SHOWN_LINES = 40

@@ -1,38 +1,39 @@
-"""Receipts: what became of each supplement, one line each."""
+"""Receipts: what became of each supplement and of each queued input, one line each."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.geometry import Region
 from textual.message import Message
 from textual.widgets import Static
 
-from gh_tui.events.entries import SupplementState
 from gh_tui.events.state import SessionState
-from gh_tui.text import one_line, visible
+from gh_tui.text import one_line
 from gh_tui.tui.cells import fit
 from gh_tui.tui.ink import DIM
+from gh_tui.tui.widgets.receipt_words import (
+    QueuedInput,
+    Receipt,
+    class_words,
+    notes,
+    receipt_words,
+    receipts_of,
+    short_id,
+)
 
-CLASS_WORDS = {
-    "AddContext": "context",
-    "RefineObjective": "refine",
-    "ProvideConstraint": "constraint",
-    "GuideDirection": "guide",
-    "PrioritizeStep": "prioritise",
-    "SuggestApproach": "suggest",
-    "Pause": "pause",
-    "Resume": "resume",
-    "SkipCurrentStep": "skip",
-    "ConfirmDirection": "confirm",
-    "CorrectApproach": "correct",
-    "AbortCurrentStep": "abort",
-}
-"""The twelve classes, short."""
 FEW = 3
-"""Lines while it is not opened."""
+"""Entries while it is not opened."""
+_INDENT = 4
+"""Cells in front of what the user may decide."""
+_STATE = 34
+_STATE_NARROW = 24
+"""Cells at most of the way of an entry, in a wide and in a narrow pane."""
+_CLASS = 15
+_WIDE = 110
 
 
 class Receipts(Static, can_focus=True):
@@ -49,12 +50,13 @@ class Receipts(Static, can_focus=True):
         Binding("o", "act('unpin')", "ordinary"),
         Binding("r", "act('replaces')", "replaces", show=False),
         Binding("d", "act('adds')", "adds", show=False),
+        Binding("u", "act('unrelated')", "unrelated", show=False),
     ]
 
     class Act(Message):
         """A key on the selected receipt."""
 
-        def __init__(self, action: str, entry: SupplementState) -> None:
+        def __init__(self, action: str, entry: Receipt) -> None:
             super().__init__()
             self.action = action
             self.entry = entry
@@ -63,21 +65,19 @@ class Receipts(Static, can_focus=True):
         super().__init__(id="receipts")
         self.opened = False
         self.selected: str | None = None
-        self._entries: list[SupplementState] = []
-        self._queued: list[str] = []
+        self._state = SessionState()
+        self._entries: list[Receipt] = []
         self._settled: set[str] = set()
         self._drawn: list[Content] = []
 
     def show(self, state: SessionState) -> None:
         """Draw the receipts of a state."""
-        self._entries = list(state.supplements.values())
-        waiting = list(state.queued.values())
-        self._queued = waiting if state.running else waiting[1:]  # the first begins at once
+        self._state, self._entries = state, receipts_of(state)
         self.redraw()
 
     def settle(self) -> None:
         """A new input begins: what has been delivered or returned need not be shown any more."""
-        self._settled = {e.id for e in self._entries if e.status in ("injected", "returned")}
+        self._settled = {e.id for e in self._entries if not _waits(e)}
 
     def toggle(self) -> None:
         """All receipts, or only the newest."""
@@ -96,56 +96,85 @@ class Receipts(Static, can_focus=True):
         """The text column takes what is left."""
         self.redraw()
 
-    def on_focus(self) -> None:
-        """Select the newest."""
+    def watch_has_focus(self, value: bool) -> None:
+        """With the focus comes a selection, the newest; without it there is none to be seen."""
+        super().watch_has_focus(value)
         shown = self.shown
-        if shown and self.selected not in {entry.id for entry in shown}:
+        if value and shown and self.selected not in {entry.id for entry in shown}:
             self.selected = shown[-1].id
         self.redraw()
 
-    def on_blur(self) -> None:
-        """No selection without focus."""
-        self.redraw()
-
     @property
-    def shown(self) -> list[SupplementState]:
-        """The entries that have a line now, oldest first."""
+    def shown(self) -> list[Receipt]:
+        """The entries that can have a line now, oldest first."""
         if self.opened:
-            return self._entries[-self._most() :]
-        return [entry for entry in self._entries if entry.id not in self._settled][-FEW:]
-
-    def _most(self) -> int:
-        return max(FEW, self.screen.size.height // 2 - 4) if self.is_attached else FEW
+            return self._entries
+        fresh = [entry for entry in self._entries if entry.id not in self._settled]
+        ranked = sorted(range(len(fresh)), key=lambda i: (_waits(fresh[i]), i))
+        return [fresh[index] for index in sorted(ranked[-FEW:])]  # what waits goes first
 
     def _lines(self) -> list[Content]:
         shown = self.shown
-        lines = [self._line(entry) for entry in shown]
-        lines += [
-            Content.assemble(("  queued  ", "$warning"), "after this task  ", one_line(text))
-            for text in self._queued
-        ]
-        if not self.opened and len(lines) > FEW:
-            lines = lines[-FEW:]
-        hidden = len(self._entries) - len(shown)
-        if self.opened and hidden > 0:
-            lines.insert(0, Content.styled(f"  {hidden} earlier", DIM))
+        if not shown:
+            return []
         width = self.size.width or 76
+        blocks = self._blocks(shown, width)
+        first, end = self._window(shown, blocks)
+        lines = [line for block in blocks[first:end] for line in block]
+        unseen = sum(map(_waits, self._entries)) - sum(map(_waits, shown[first:end]))
+        if self.opened and first:
+            lines.insert(0, Content.styled(f"  {first} earlier", DIM))
+        if self.opened and end < len(blocks):
+            lines.append(Content.styled(f"  {len(blocks) - end} later", DIM))
+        if not self.opened and unseen:
+            lines.append(Content.styled(f"  {unseen} more that wait: F5 shows all", DIM))
         return [line.truncate(width, ellipsis=True) for line in lines]
 
-    def _line(self, entry: SupplementState) -> Content:
+    def _window(self, shown: Sequence[Receipt], blocks: list[list[Content]]) -> tuple[int, int]:
+        """From which entry to which there is room: the newest, or from the selected one on."""
+        room = max(FEW, self.screen.size.height // 2 - 6) if self.is_attached else FEW
+        first = end = len(blocks)
+        while first > 0 and sum(map(len, blocks[first - 1 : end])) <= room:
+            first -= 1
+        ids = [entry.id for entry in shown]
+        chosen = ids.index(self.selected) if self.selected in ids else len(ids) - 1
+        if chosen < first:
+            first, end = chosen, chosen + 1
+            while sum(map(len, blocks[first : end + 1])) <= room:
+                end += 1
+        return first, end
+
+    def _blocks(self, shown: Sequence[Receipt], width: int) -> list[list[Content]]:
+        """For each entry its line and what the user may decide about it."""
+        most = _STATE if width >= _WIDE else _STATE_NARROW
+        cells = min(most, 2 + max(cell_len(receipt_words(entry)) for entry in shown))
+        return [[self._line(entry, cells), *self._notes(entry, width)] for entry in shown]
+
+    def _notes(self, entry: Receipt, width: int) -> list[Content]:
+        chosen = entry.id == self.selected
+        keys = notes(
+            entry,
+            self._state,
+            width - _INDENT,
+            ("now" if chosen else "none") if self.has_focus else "after F5",
+        )
+        return [Content.assemble(" " * _INDENT, (line, "$warning")) for line in keys]
+
+    def _line(self, entry: Receipt, state_cells: int) -> Content:
         chosen = self.has_focus and entry.id == self.selected
         mark, style = _mark(entry)
-        score = " –  " if entry.relevance_score is None else f"{entry.relevance_score:.2f}"
-        class_ = class_words(entry)
-        wide = self.size.width >= 110
+        turn, score = None, " –  "
+        if not isinstance(entry, QueuedInput):
+            turn = self._state.turns.get(entry.iri or "")
+            if entry.relevance_score is not None:
+                score = f"{entry.relevance_score:.2f}"
         return Content.assemble(
             ("› " if chosen else "  ", "$accent"),
             (f"{mark} ", style),
             (fit(short_id(entry.id), 5), DIM),
-            column(receipt_words(entry), 34 if wide else 23),
+            column(receipt_words(entry), state_cells),
             (f"{score}  ", DIM),
-            column(class_, 24 if wide else 12),
-            (question(entry), "$warning"),
+            column(class_words(entry, turn), _CLASS),
             Content(one_line(entry.text)),
         )
 
@@ -157,11 +186,6 @@ class Receipts(Static, can_focus=True):
         index = ids.index(self.selected) if self.selected in ids else len(ids)
         self.selected = ids[max(0, min(len(ids) - 1, index + step))]
         self.redraw()
-        self.scroll_visible_line(ids.index(self.selected))
-
-    def scroll_visible_line(self, index: int) -> None:
-        """Keep the selected line in view."""
-        self.scroll_to_region(Region(0, index, 1, 1), animate=False)
 
     def action_open(self) -> None:
         """Open the message."""
@@ -174,52 +198,18 @@ class Receipts(Static, can_focus=True):
                 self.post_message(self.Act(action, entry))
 
 
-def receipt_words(entry: SupplementState) -> str:
-    """The state of an entry in words, sanitised."""
-    if entry.status == "returned":
-        return f"returned ({visible(entry.returned or '')})"
-    if entry.deferred:
-        return f"{entry.status}, deferred: {one_line(entry.deferred, 80)}"
-    if entry.status != "injected":
-        return entry.status
-    words = f"injected c{entry.cycle}·r{entry.request}"
-    if entry.last_request is not None and entry.last_request != entry.request:
-        words = f"seen r{entry.request}–r{entry.last_request}"
-    if entry.kept_through is not None:
-        words += f", kept p{entry.kept_through}"
-    return words
-
-
-def short_id(name: str) -> str:
-    """`supplement-12` as `#12`: what is in front of the number is the same for all."""
-    _, dash, number = name.rpartition("-")
-    return f"#{one_line(number, 6)}" if dash else one_line(name, 6)
-
-
 def column(text: str, cells: int) -> Content:
     """A text in a column of `cells` cells, the last two of them free."""
     return Content(fit(text, cells - 2) + "  ")
 
 
-def class_words(entry: SupplementState) -> str:
-    """The class in one word, with a suggestion and its key."""
-    name = one_line(entry.class_ or "", 20)
-    word = CLASS_WORDS.get(name, name)
-    if entry.suggested:
-        suggested = one_line(entry.suggested, 20)
-        return f"{CLASS_WORDS.get(suggested, suggested)}? a"
-    return word
+def _waits(entry: Receipt) -> bool:
+    return isinstance(entry, QueuedInput) or entry.status in ("pending", "taken")
 
 
-def question(entry: SupplementState) -> str:
-    """What the user is asked about an instruction that is close to an older one."""
-    if entry.related is None:
-        return ""
-    number = one_line(entry.related.rpartition("/")[2], 8)
-    return f"like #{number}: r replaces, d adds? "
-
-
-def _mark(entry: SupplementState) -> tuple[str, str]:
+def _mark(entry: Receipt) -> tuple[str, str]:
+    if isinstance(entry, QueuedInput):
+        return "○", "$warning"
     match entry.status:
         case "pending":
             return "○", "$warning"

@@ -61,7 +61,8 @@ def activity(state: SessionState, replay: ReplayInfo | None, progress: str | Non
     if waiting:
         return Part(f"? waiting for your approval: {one_line(waiting, 40)}", "urgent")
     if state.paused:
-        return Part("⏸ paused", "warn")
+        works = running or state.replying is not None
+        return Part("⏸ pausing after this step" if works else "⏸ paused", "warn")
     if running:
         return Part(f"● running tool {one_line(running, 40)}", "busy")
     if state.replying is not None:
@@ -108,6 +109,8 @@ def counters(state: SessionState) -> list[Part]:
         parts.append(Part(f"window {window}", "dim", rank=7, short=f"of {window}"))
     pending = len(state.pending)
     parts.append(Part(f"{pending} pending", "warn" if pending else "dim", rank=2))
+    if queued := len(state.waiting):
+        parts.append(Part(f"{queued} queued", "warn", rank=1))
     if state.shifts:
         word = "shift" if len(state.shifts) == 1 else "shifts"
         parts.append(Part(f"≠ {len(state.shifts)} {word}", "warn", rank=1))
