@@ -13,7 +13,8 @@ import threading
 from collections.abc import AsyncIterator, Awaitable
 from typing import Any, TextIO
 
-from gh_tui.errors import GhError, UsageError
+from gh_tui.agent.engine import waits
+from gh_tui.errors import GhError, RecordingError, UsageError
 from gh_tui.events import types as ev
 from gh_tui.events.bus import Subscription
 from gh_tui.events.codec import to_wire
@@ -62,6 +63,8 @@ async def run_json(session: Session, task: str | None) -> int:
             await session.queue(task)
         await _until(stop, _obey_stdin(session))
         await _until(stop, session.wait_idle())
+        if waiting := session.state.undelivered:
+            say(waits(waiting, session.id))
         await session.close()
     subscription.close()
     await writer
@@ -80,8 +83,7 @@ async def obey(session: Session, line: bytes) -> bool:
         raise UsageError(f"not JSON: {error}") from error
     if not isinstance(command, dict):
         raise UsageError('a command is an object such as {"type":"cancel"}')
-    name = command.get("id")
-    client_id = None if name is None else str(name)
+    client_id = _id(line)
     attach = command.get("attach")
     if not isinstance(attach, bool | None):
         raise UsageError('"attach" is true (as an attachment) or false (whole, if it fits)')
@@ -156,7 +158,24 @@ async def _obey_stdin(session: Session) -> None:
                 return
         except GhError as error:
             say(str(error))
-            session.bus.announce(ev.Notice(level="error", text=str(error)))
+            await _refuse(session, ev.Notice(level="error", text=str(error), client_id=_id(line)))
+
+
+async def _refuse(session: Session, notice: ev.Notice) -> None:
+    try:
+        await session.bus.publish(notice)
+    except RecordingError:  # that may be what it tells of
+        session.bus.announce(notice)
+
+
+def _id(line: bytes) -> str | None:
+    """The id of a command line, if it has one."""
+    try:
+        command = json.loads(line)
+    except ValueError:
+        return None
+    name = command.get("id") if isinstance(command, dict) else None
+    return None if name is None else str(name)
 
 
 def _stdin_lines() -> asyncio.Queue[bytes | None]:

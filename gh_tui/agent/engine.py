@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from gh_tui.agent.approval import ApprovalDesk, Decision
 from gh_tui.agent.attachments import Oversize, Wish, attaches, told
@@ -23,6 +23,9 @@ from gh_tui.events import types as ev
 from gh_tui.events.bus import EventBus
 from gh_tui.events.values import ReturnReason
 from gh_tui.memory.turn import iri_for
+from gh_tui.text import one_line
+
+_QUOTED = 5
 
 
 class Engine:
@@ -283,6 +286,25 @@ class Engine:
             changed = RunResult("failed", changed.reason)
         with contextlib.suppress(GhError):
             await self._bus.publish(ev.TaskFinished(outcome=changed.outcome, text=changed.text))
+            if changed.outcome == "failed" and (texts := self._inbox.texts + self._desk.texts):
+                told = waits(texts, self._bus.session)
+                await self._bus.publish(ev.Notice(level="warning", text=told))
+
+
+def waits(texts: Sequence[str], session: str) -> str:
+    """What waits after a failure, and how to go on with it.
+
+    Args:
+        texts: at least one input that was not delivered.
+        session: its id.
+    """
+    quoted = ", ".join(f"«{one_line(text, 60)}»" for text in texts[:_QUOTED])
+    more = ", …" if len(texts) > _QUOTED else ""
+    subject = "1 of your inputs waits" if len(texts) == 1 else f"{len(texts)} of your inputs wait"
+    return (
+        f"{subject}: {quoted}{more}. Your next input or /resume sends what waits; after the end "
+        f"of the program, gh-tui resume {session} does."
+    )
 
 
 def _words(error: BaseException) -> str:

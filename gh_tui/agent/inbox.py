@@ -44,6 +44,11 @@ class Inbox:
         return len(self._queue)
 
     @property
+    def texts(self) -> list[str]:
+        """What is queued, in order."""
+        return [entry.text for entry in self._queue]
+
+    @property
     def begins_task(self) -> bool:
         """Whether the first queued input becomes the task of the session."""
         return bool(self._queue) and self._l1.task is None

@@ -71,6 +71,12 @@ class SupplementDesk:
         return self._store.pending_count + len(self._undelivered)
 
     @property
+    def texts(self) -> list[str]:
+        """What no request has carried yet, in order."""
+        taken = [self._turns.turn(iri).text for iri in self._undelivered.values()]
+        return taken + [entry.content for entry in self._store.snapshot_pending()]
+
+    @property
     def limit(self) -> int:
         """How many inputs may wait."""
         return self._store.limit

@@ -67,6 +67,11 @@ class SessionState:
         return [s for s in self.supplements.values() if s.status in ("pending", "taken")]
 
     @property
+    def undelivered(self) -> list[str]:
+        """The texts of all accepted inputs that no request has carried yet."""
+        return [entry.text for entry in self.pending] + list(self.queued.values())
+
+    @property
     def waiting(self) -> dict[str, str]:
         """Queued inputs by IRI but for one that begins at this moment."""
         begun = 0 if self.running or self.held else 1

@@ -285,10 +285,11 @@ class ProviderFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
-    """Something the user should know."""
+    """Something the user should know; `client_id` is that of the command that it answers."""
 
     level: Literal["info", "warning", "error"]
     text: str
+    client_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
