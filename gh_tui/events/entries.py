@@ -38,7 +38,7 @@ class TurnState:
     related: str | None = None
     """An older instruction that this one may replace, until the user says."""
     answer: Answer | None = None
-    """What the user said of this instruction and the `older` one."""
+    """What the user said of this instruction and the `older` one; `unrelated` links nothing."""
     older: str | None = None
     withdrawn: bool = False
     """The user took it back before a request had carried it."""

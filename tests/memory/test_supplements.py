@@ -39,6 +39,8 @@ def turn(name: str, text: str, number: int) -> ev.TurnAdded:
 class Promise(RuleBasedStateMachine):
     """What was accepted is pending, taken or returned, in order, whatever happens.
 
+    Taken and not injected it can still be returned; its turn is hidden then, and stays so.
+
     The model keeps what was acknowledged; a power cut may undo the rest, and only the rest.
     """
 
@@ -98,7 +100,11 @@ class Promise(RuleBasedStateMachine):
             self._publish(turn(entry.id, entry.content, self.turns))
             self.taken[entry.id] = iri_for("s", self.turns)
 
-    @precondition(lambda self: set(self.taken) - self.injected)
+    @property
+    def undelivered(self) -> set[str]:
+        return set(self.taken) - self.injected - self.returned
+
+    @precondition(lambda self: self.undelivered)
     @rule()
     def send(self) -> None:
         """A request goes out with all that is taken, and its headers come back."""
@@ -112,7 +118,7 @@ class Promise(RuleBasedStateMachine):
             budget=1,
         )
         self._publish(sent)
-        for name in set(self.taken) - self.injected:
+        for name in self.undelivered:
             event = ev.SupplementInjected(id=name, iri=self.taken[name], cycle=1, request=1)
             self._publish(event)
             self.injected.add(name)
@@ -123,8 +129,9 @@ class Promise(RuleBasedStateMachine):
         waits = name in self.accepted and name not in self.taken and name not in self.returned
         entry = self.store.withdraw(name)
         assert (entry is not None) == waits
-        if entry is not None:
-            self._publish(ev.SupplementReturned(id=name, text=entry.content, reason="withdrawn"))
+        if entry is not None or name in self.undelivered:
+            text = self.accepted[name]
+            self._publish(ev.SupplementReturned(id=name, text=text, reason="withdrawn"))
             self.returned.add(name)
 
     @rule(share=st.floats(0, 1), text=st.none() | TEXTS)
@@ -178,8 +185,12 @@ class Promise(RuleBasedStateMachine):
         state = read_session(self.path).state
         pending = [e.id for e in state.pending if e.iri is None]
         assert pending == [entry.id for entry in self.store.snapshot_pending()]
-        turns = [t for t in state.turns.values() if t.is_supplement]
-        assert len(turns) == len(self.taken)
+        turns = {t.iri: t for t in state.turns.values() if t.is_supplement}
+        assert set(turns) == set(self.taken.values())
+        gone = {self.taken[name] for name in self.returned if name in self.taken}
+        assert {iri for iri, turn in turns.items() if turn.withdrawn} == gone
+        assert {iri for iri, turn in turns.items() if turn.fidelity == "archived"} == gone
+        assert {e.id for e in state.pending} == set(self.accepted) - self.injected - self.returned
 
 
 TestPromise = Promise.TestCase

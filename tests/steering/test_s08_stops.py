@@ -1,4 +1,4 @@
-"""S8, S11, S12, S13, S15, S16: stopping, failing, pausing and commands never cost a text."""
+"""S8, S11, S12, S15, S16: stopping, failing, pausing and commands never cost a text."""
 
 from __future__ import annotations
 
@@ -117,31 +117,6 @@ async def test_s12_an_error_is_an_end_state(
         await asyncio.wait_for(run.session.wait_idle(), 5)
         assert run.outcome == "done"
         assert_delivered(run, ["names only"])
-
-
-async def test_s13_what_waits_is_listed_and_can_be_withdrawn_until_it_is_taken(
-    tmp_path: Path, mind: Mind
-) -> None:
-    async with live([{**LOOK, "delay": 0.1}, OK], tmp_path, mind) as run:
-        await run.session.submit("Describe this folder")
-        await sent(run)
-        for text in ("one", "two", "three"):
-            await run.session.supplement(text)
-        entries = run.session.state.supplements
-        assert [(e.id, e.text, e.status) for e in entries.values()] == [
-            ("supplement-1", "one", "pending"),
-            ("supplement-2", "two", "pending"),
-            ("supplement-3", "three", "pending"),
-        ]
-        assert await run.session.withdraw("supplement-2") == "two"
-        with pytest.raises(UsageError, match="cannot be withdrawn"):
-            await run.session.withdraw("supplement-2")
-        await run.session.wait_idle()
-        with pytest.raises(UsageError, match="cannot be withdrawn"):
-            await run.session.withdraw("supplement-1")
-        assert run.texts() == ["Describe this folder", "one", "three"]
-        assert [e.status for e in entries.values()] == ["injected", "returned", "injected"]
-        assert verdict(run).faults == []
 
 
 @pytest.mark.parametrize("text", ["y", "yes", "allow", "ok", "好的", "ya", "y\n"])
