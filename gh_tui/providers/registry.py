@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import httpx
 
-from gh_tui.errors import ProviderUnavailable, SettingsError
+from gh_tui.errors import ProviderError, ProviderUnavailable, SettingsError
 from gh_tui.net.address import normalise_base_url, shown
-from gh_tui.net.client import make_client
+from gh_tui.net.client import explain, make_client, refuse_redirect
+from gh_tui.providers.failures import from_response
 from gh_tui.providers.local.assembly import DEFAULT_MODEL
 from gh_tui.providers.windows import chat_models, child, get_json
 
@@ -154,27 +155,60 @@ async def _openai(
             f"{shown(url)} needs a key: set it with `export {wanted.key_env}=...`, or set "
             "provider.base_url to another server"
         )
-    model = wanted.model or (OPENAI_MODEL if official else await _only_model(url))
-    return Choice(
-        "openai",
-        model,
-        reason,
-        base_url=str(url),
-        key=key,
-        key_hint=f"the environment variable {wanted.key_env} (its name is provider.api_key_env)",
+    hint = f"the environment variable {wanted.key_env} (its name is provider.api_key_env)"
+    model = wanted.model or (OPENAI_MODEL if official else await _first_model(url, key, hint))
+    return Choice("openai", model, reason, base_url=str(url), key=key, key_hint=hint)
+
+
+async def _first_model(url: httpx.URL, key: str | None, key_hint: str) -> str:
+    """The first chat model of a configured server whose model was not named.
+
+    Raises:
+        ProviderUnavailable: it lists none; the text has what it said instead.
+    """
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    try:
+        listing = await _listing(url, headers, key_hint)
+    except TimeoutError:
+        why = f"it did not answer within {_REMOTE_SECONDS:g} s"
+    except ProviderUnavailable:
+        raise
+    except ProviderError as error:
+        if error.status in (401, 403):
+            raise ProviderUnavailable(str(error)) from error
+        why = str(error)
+    else:
+        models = chat_models(listing)
+        if models:
+            return models[0]
+        why = "the list has no chat model"
+    raise ProviderUnavailable(
+        f"{shown(url)} does not say which models it has ({why}); set provider.model to the name "
+        "of one, or mend provider.base_url"
     )
 
 
-async def _only_model(url: httpx.URL) -> str:
-    """The first chat model of a server whose model was not named."""
+async def _listing(url: httpx.URL, headers: dict[str, str], key_hint: str) -> object:
     timeout = httpx.Timeout(_REMOTE_SECONDS)
-    models = await _models(url, timeout)
-    if not models:
-        raise ProviderUnavailable(
-            f"{shown(url)} does not list its models; set provider.model to the name of one, and "
-            "check that the server is running"
-        )
-    return models[0]
+    async with make_client(url, timeout) as client, asyncio.timeout(_REMOTE_SECONDS):
+        try:
+            response = await client.get(child(url, "models"), headers=headers)
+        except httpx.HTTPError as error:
+            raise explain(error, url) from error
+        refuse_redirect(response)
+        if response.status_code >= 400:
+            raise from_response(
+                response.status_code,
+                response.content,
+                where=shown(url),
+                key_hint=key_hint,
+                retry_after=None,
+            )
+        try:
+            return response.json()
+        except (ValueError, RecursionError):
+            kind = response.headers.get("content-type", "something")
+            raise ProviderError(f"it answered with {kind}", kind="protocol") from None
 
 
 async def _local(wanted: Wanted, local_missing: Callable[[], Sequence[str]], reason: str) -> Choice:

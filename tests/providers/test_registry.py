@@ -59,16 +59,51 @@ async def test_the_order_settings_key_server_local() -> None:
         assert (choice.name, choice.base_url) == ("local", None)
 
 
-async def test_probing_sends_no_key() -> None:
+async def test_only_the_configured_server_is_asked_with_the_key() -> None:
     async with ScriptedServer([], model="horse") as server:
         environ = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": server.base_url}
         choice = await decide(None, environ)
         assert (choice.model, choice.key) == ("horse", KEY)
-        await decide(None, {}, servers=[LoopbackServer("Ollama", server.base_url)])
-    assert len(server.lookups) == 2
-    for lookup in server.lookups:
-        assert "authorization" not in lookup.headers
-        assert lookup.path == "/v1/models"
+        other = {"OTHER_KEY": KEY}
+        await decide(None, other, servers=[LoopbackServer("Ollama", server.base_url)])
+    configured, probed = server.lookups
+    assert configured.headers["authorization"] == f"Bearer {KEY}"
+    assert "authorization" not in probed.headers
+    assert configured.path == probed.path == "/v1/models"
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "words"),
+    [
+        ("401 Unauthorized", '{"error": {"message": "bad key"}}', "refused the key (HTTP 401)"),
+        ("403 Forbidden", "", "OPENAI_API_KEY"),
+        ("404 Not Found", "", "HTTP 404"),
+        ("500 Oops", '{"error": "out of order"}', "HTTP 500: out of order"),
+        ("200 OK\r\ncontent-type: text/html", "<p>hi</p>", "text/html"),
+        ("302 Found\r\nlocation: http://other.example/v1/models", "", "redirects to"),
+        ("200 OK\r\ncontent-type: application/json", '{"data": []}', "no chat model"),
+    ],
+)
+async def test_what_a_server_says_instead_of_its_models_is_told(
+    head: str, body: str, words: str
+) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(f"HTTP/1.1 {head}\r\ncontent-length: {len(body)}\r\n\r\n{body}".encode())
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(ProviderUnavailable) as caught:
+            await decide(
+                Wanted(base_url=f"http://127.0.0.1:{port}/v1"), {"OPENAI_API_KEY": KEY + "x"}
+            )
+    text = str(caught.value)
+    assert words in text
+    assert ("set provider.model" in text) is not head.startswith(("401", "403"))
+    assert KEY not in text
 
 
 async def test_the_key_is_not_in_the_repr() -> None:
@@ -124,7 +159,7 @@ async def test_nothing_at_all_lists_what_helps() -> None:
     [
         (Wanted(name="openai"), "export OPENAI_API_KEY="),
         (Wanted(name="local"), MISSING[0]),
-        (Wanted(base_url="http://127.0.0.1:9/v1"), "provider.model"),
+        (Wanted(base_url="http://127.0.0.1:9/v1"), "start the server"),
     ],
 )
 async def test_what_was_asked_for_and_cannot_be_is_not_replaced(wanted: Wanted, words: str) -> None:
