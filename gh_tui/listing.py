@@ -34,24 +34,32 @@ def print_records(path: Path) -> int:
             continue
         good += 1
         print(json_line(json.loads(record.line)))
-    if bad:
-        say(f"{path}: {bad} line(s) could not be read and were left out")
+    _tell_skipped(path, bad)
     if not good:
         say(f"{path} holds no readable record")
     return 0 if good else 1
+
+
+def _tell_skipped(path: Path, bad: int) -> None:
+    if bad:
+        lines = "1 line" if bad == 1 else f"{bad} lines"
+        say(f"{path}: {lines} could not be read and {'was' if bad == 1 else 'were'} left out")
 
 
 def print_state(path: Path, to: int | None) -> int:
     """Print the state after a recording, or after record `to`, as one JSON object."""
     state = SessionState()
     seen = False
+    bad = 0
     for record in read_records(path):
         if record.envelope is None:
+            bad += 1
             continue
         if to is not None and (record.envelope.seq or 0) > to:
             break
         state.apply(record.envelope)
         seen = True
+    _tell_skipped(path, bad)
     if not seen:
         say(f"{path} holds no readable record" + ("" if to is None else f" up to {to}"))
         return 1

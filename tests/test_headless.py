@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from gh_tui.cli import main
 from gh_tui.providers.scripted import Script, ScriptedServer
 
 
@@ -50,6 +53,20 @@ async def headless(home: Path, *words: str, lines: list[dict[str, Any]] | None =
 
 def user(text: str, name: str) -> dict[str, Any]:
     return {"type": "user_input", "text": text, "id": name}
+
+
+def test_unreadable_lines_are_counted_and_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bus_line = '{"v":1,"seq":%d,"time":"2026-01-01T00:00:00Z","session":"s","type":"CycleStarted"'
+    good = [(bus_line % seq) + ',"cycle":1}' for seq in (1, 2)]
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join([good[0], '{"v":9,"type":"Unknown","seq":11}', "{", good[1], ""]))
+    for flags, lines in ((["--json"], good), (["--state"], None)):
+        assert main(["replay", *flags, str(path)]) == 0
+        out, err = capsys.readouterr()
+        assert "2 lines could not be read and were left out" in err
+        assert lines is None or out.splitlines() == lines
 
 
 async def with_server(

@@ -40,6 +40,8 @@ def read_records(path: Path, *, start: int = 0, kinds: Iterable[str] = ()) -> It
         kinds: names of events on the wire: only lines that may be one of these are decoded and
             yielded, which is many times as fast; none stands for all.
 
+    A line of a newer format is one unreadable record; a file that has no other is refused.
+
     Raises:
         RecordingError: if the file cannot be opened, or needs a newer program.
     """
@@ -49,6 +51,7 @@ def read_records(path: Path, *, start: int = 0, kinds: Iterable[str] = ()) -> It
         raise RecordingError(f"{path} cannot be read: {error.strerror}") from error
     names = b"|".join(re.escape(kind.encode()) for kind in kinds)
     wanted = re.compile(rb'"type": ?"(?:%s)"' % names if names else b"")
+    format_of = _Format(path, known=start > 0)
     with stream:
         stream.seek(start)
         offset = start
@@ -62,17 +65,54 @@ def read_records(path: Path, *, start: int = 0, kinds: Iterable[str] = ()) -> It
                 yield Record(number, begin, b"", None, f"longer than {MAX_LINE} bytes")
                 continue
             content = line.strip(b" \t\r\n")
-            if content and wanted.search(content):
-                yield _read_line(path, number, begin, content)
+            if not content or not (format_of.asks or wanted.search(content)):
+                continue
+            record = format_of.read(number, begin, content)
+            if wanted.search(content):
+                yield record
+        format_of.require_some()
 
 
-def _read_line(path: Path, number: int, offset: int, content: bytes) -> Record:
-    try:
-        return Record(number, offset, content, from_line(content), None)
-    except NewerVersionError as error:
-        raise RecordingError(f"{path}: {error}; update gh-tui to open it") from error
-    except DecodeError as error:
-        return Record(number, offset, content, None, str(error))
+class _Format:
+    """Reads lines, and finds out whether the file is of a format that this program knows."""
+
+    def __init__(self, path: Path, *, known: bool) -> None:
+        self._path = path
+        self._known = known
+        self._newer: list[str] = []
+
+    @property
+    def asks(self) -> bool:
+        """Whether that is not clear yet, so that every line has to be read."""
+        return not self._known
+
+    def read(self, number: int, offset: int, content: bytes) -> Record:
+        """One line as a record.
+
+        Raises:
+            RecordingError: the file begins with several records of a newer format.
+        """
+        try:
+            envelope = from_line(content)
+        except NewerVersionError as error:
+            if not self._known:
+                self._newer.append(str(error))
+                if len(self._newer) > 1:
+                    self.require_some()
+            return Record(number, offset, content, None, str(error))
+        except DecodeError as error:
+            return Record(number, offset, content, None, str(error))
+        self._known = True
+        return Record(number, offset, content, envelope, None)
+
+    def require_some(self) -> None:
+        """Check that the file has a record of a known format, unless it has none at all.
+
+        Raises:
+            RecordingError: it has only newer ones.
+        """
+        if self._newer and not self._known:
+            raise RecordingError(f"{self._path}: {self._newer[0]}; update gh-tui to open it")
 
 
 def _skip_line(stream: BinaryIO) -> int:

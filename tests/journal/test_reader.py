@@ -37,11 +37,30 @@ def test_offsets_lead_back_to_each_record(lines: list[bytes]) -> None:
             assert again.line == record.line
 
 
-def test_a_newer_file_is_refused_with_words(tmp_path: Path) -> None:
+NEWER = b'{"v":9,"type":"Unknown","seq":11}\n'
+
+
+@pytest.mark.parametrize("lines", [NEWER, b"no JSON\n" + NEWER, 2 * NEWER + GOOD[0]])
+@pytest.mark.parametrize("kinds", [(), ("CycleStarted",)])
+def test_a_newer_file_is_refused_with_words(
+    tmp_path: Path, lines: bytes, kinds: tuple[str, ...]
+) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_bytes(GOOD[0] + GOOD[1].replace(b'"v":1', b'"v":9'))
-    with pytest.raises(RecordingError, match="update gh-tui"):
-        list(read_records(path))
+    path.write_bytes(lines)
+    with pytest.raises(RecordingError, match=r"version 9.*update gh-tui"):
+        list(read_records(path, kinds=kinds))
+
+
+@pytest.mark.parametrize("place", range(len(GOOD) + 1))
+def test_a_single_newer_record_is_one_unreadable_line(tmp_path: Path, place: int) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"".join([*GOOD[:place], NEWER, *GOOD[place:]]))
+    records = list(read_records(path))
+    assert sum(record.envelope is not None for record in records) == len(GOOD)
+    skipped = records[place]
+    assert skipped.envelope is None
+    assert skipped.error is not None
+    assert "version 9" in skipped.error
 
 
 def test_a_missing_file_is_an_error_with_its_name(tmp_path: Path) -> None:
