@@ -35,7 +35,6 @@ QUIT_SECONDS = 3.0
 _HERE = Path(__file__).parent
 STYLES = (
     "styles/base.tcss",
-    "styles/markdown.tcss",
     "styles/dialogs.tcss",
     "widgets/conversation.tcss",
     "widgets/composer.tcss",

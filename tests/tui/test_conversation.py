@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from textual.widgets import Markdown
+from textual.pilot import Pilot
 
 from gh_tui.events import types as ev
 from gh_tui.events.values import Task, ToolCall
+from gh_tui.tui.app import GlidingHorseApp
 from gh_tui.tui.screens.link import LinkScreen
-from gh_tui.tui.widgets.conversation import EARLIER, LIVE_REPLIES, SPARE, WINDOW
+from gh_tui.tui.widgets.conversation import EARLIER, WINDOW
+from gh_tui.tui.widgets.markdown_view import MarkdownView
 from tests.tui.harness import BOMB, ScriptedSession, app_with
 from tests.tui.looking import SIZES, live, running, screen_text, until
 
@@ -27,12 +29,12 @@ async def test_a_streamed_reply_equals_the_whole_one(size: tuple[int, int]) -> N
         for char in text:
             await session.stream(1, char)
         await until(pilot, lambda: "the end." in screen_text(app))
-        streamed = app.screen.query_one(Markdown).source
+        streamed = app.screen.query_one(MarkdownView).source
         await session.reply(1, text)
         await until(pilot, lambda: live(app).bridge and not live(app).state.replying)
         await pilot.pause(0.1)
         assert streamed == text
-        assert app.screen.query_one(Markdown).source == text
+        assert app.screen.query_one(MarkdownView).source == text
         assert screen_text(app).count("the end.") == 1
 
 
@@ -46,6 +48,39 @@ async def test_the_finished_text_wins_over_the_streamed_one() -> None:
         await session.reply(1, "another text")
         await until(pilot, lambda: "another text" in screen_text(app))
         assert "half" not in screen_text(app)
+
+
+@pytest.mark.parametrize("size", [*SIZES, (40, 24)])
+async def test_a_reply_looks_the_same_when_others_have_followed(size: tuple[int, int]) -> None:
+    session = ScriptedSession()
+    app = app_with(session)
+    text = "## Head\n\n- one `code` and more words, enough of them to be wrapped\n- two\n\n> said"
+    async with running(app, size) as pilot:
+        await session.request(1)
+        await session.stream(1, "I need to look at it.", kind="reasoning")
+        await session.stream(1, text[:20], text[20:])
+        await until(pilot, lambda: "said" in screen_text(app))
+        young = await rows_of_first_reply(pilot, app)
+        await session.reply(1, text, reasoning="I need to look at it.")
+        for number in range(2, 9):
+            await session.request(number)
+            await session.reply(number, f"answer {number}")
+        await until(pilot, lambda: "answer 8" in screen_text(app))
+        assert await rows_of_first_reply(pilot, app) == young
+        assert young[0].startswith("   ▸ thought, 21 characters · I ne")
+        assert "   • one code" in "\n".join(young)
+        assert "   ▌ said" in young[-1]
+
+
+async def rows_of_first_reply(pilot: Pilot[int], app: GlidingHorseApp) -> list[str]:
+    """What the screen shows of it, scrolled to it."""
+    view = live(app).conversation
+    reply = view.query(".reply").first()
+    view.scroll_to_widget(reply, animate=False, immediate=True)
+    await pilot.pause(0.3)
+    width = view.scrollable_content_region.right
+    lines = screen_text(app).split("\n")[reply.region.y : reply.region.bottom]
+    return [line[:width] for line in lines]
 
 
 @pytest.mark.parametrize("outcome", ["interrupted", "cancelled"])
@@ -95,14 +130,15 @@ async def test_long_sessions_keep_few_widgets_and_load_earlier() -> None:
             await session.reply(index + 1, f"answer {index}")
         await until(pilot, lambda: "answer 119" in screen_text(app))
         view = live(app).conversation
-        await until(pilot, lambda: len(view.query(Markdown)) <= LIVE_REPLIES + SPARE)
-        assert len(view.children) <= WINDOW + EARLIER
+        await until(pilot, lambda: len(view.children) <= WINDOW + EARLIER)
+        assert len(view.query(MarkdownView)) <= WINDOW
         view.focus()
         for _ in range(8):
             await pilot.press("ctrl+up")
         await pilot.press("home")
         await until(pilot, lambda: "question 0" in screen_text(app))
-        assert len(live(app).query(Markdown)) <= LIVE_REPLIES + SPARE
+        replies = [reply for reply in view.query(".reply") if len(reply.children) != 1]
+        assert not replies, [reply.children for reply in replies]
 
 
 async def test_the_view_follows_only_from_its_end() -> None:
@@ -213,15 +249,15 @@ async def test_markup_in_what_the_user_is_told_is_literal() -> None:
 
 
 @pytest.mark.parametrize(
-    ("href", "asks"),
+    ("href", "then"),
     [
-        ("https://example.org/a?b=[/x]", True),
-        ("javascript:alert(1)", False),
-        ("file:///etc/passwd", False),
-        ("vscode://x", False),
+        ("https://example.org/a?b=[/x]", "Open example.org?"),
+        ("vscode://x", "not opened"),
+        ("javascript:alert(1)", "[manual](javascript:alert(1))"),
+        ("file:///etc/passwd", "[manual](file:///etc/passwd)"),
     ],
 )
-async def test_only_http_links_are_offered(href: str, asks: bool) -> None:
+async def test_only_http_links_are_offered(href: str, then: str) -> None:
     session = ScriptedSession()
     app = app_with(session)
     opened: list[str] = []
@@ -230,14 +266,26 @@ async def test_only_http_links_are_offered(href: str, asks: bool) -> None:
         await session.request(1)
         await session.reply(1, f"[manual]({href})")
         await until(pilot, lambda: "manual" in screen_text(app))
-        markdown = app.screen.query_one(Markdown)
-        markdown.post_message(Markdown.LinkClicked(markdown, href))
-        if asks:
-            await until(pilot, lambda: isinstance(app.screen, LinkScreen))
-            await until(pilot, lambda: "Open example.org?" in screen_text(app))
-            assert opened == []
+        await pilot.click(MarkdownView, offset=(3, 0))
+        await until(pilot, lambda: then in screen_text(app))
+        assert opened == []
+        if isinstance(app.screen, LinkScreen):
             await pilot.press("ctrl+y")
-            await until(pilot, lambda: opened == [href])
-        else:
-            await until(pilot, lambda: "not opened" in screen_text(app))
-            assert opened == []
+            await until(pilot, lambda: opened == ["https://example.org/a?b=%5B/x%5D"])
+
+
+async def test_what_is_selected_is_copied_without_its_wrapping() -> None:
+    session = ScriptedSession()
+    app = app_with(session)
+    async with running(app, (40, 24)) as pilot:
+        await session.request(1)
+        await session.reply(1, "- a point that is long enough to be wrapped in a narrow pane")
+        await until(pilot, lambda: "narrow pane" in screen_text(app))
+        await pilot.mouse_down(MarkdownView, offset=(4, 0))
+        await pilot.hover(MarkdownView, offset=(15, 1))
+        await pilot.mouse_up(MarkdownView, offset=(15, 1))
+        await until(pilot, lambda: app.screen.get_selected_text())
+        copied = app.screen.get_selected_text()
+        assert copied is not None
+        assert "point that is long enough to be wrapped in a narrow".startswith(copied)
+        assert len(copied) > 36, copied

@@ -11,7 +11,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Markdown
 from textual.worker import Worker, WorkerState
 
 from gh_tui.errors import GhError
@@ -26,6 +25,7 @@ from gh_tui.tui.transcript import Transcript
 from gh_tui.tui.widgets.conversation import Conversation
 from gh_tui.tui.widgets.entry import EntryScreen
 from gh_tui.tui.widgets.key_bar import KeyBar
+from gh_tui.tui.widgets.markdown_view import MarkdownView
 from gh_tui.tui.widgets.receipt_words import Receipt, as_sent
 from gh_tui.tui.widgets.status import StatusBar
 from gh_tui.tui.widgets.timeline import Timeline
@@ -212,7 +212,7 @@ class SessionScreen(Screen[None]):
         """Show an entry as the request that first carried it had it."""
         self.app.push_screen(TextScreen(*as_sent(entry)))
 
-    def on_markdown_link_clicked(self, event: Markdown.LinkClicked) -> None:
+    def on_markdown_view_link_clicked(self, event: MarkdownView.LinkClicked) -> None:
         """Open http(s) only, after showing where it leads."""
         event.stop()
         if urlsplit(event.href).scheme in ("http", "https"):

@@ -12,15 +12,11 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
-from gh_tui.tui.transcript import ReplyRow, Row, Transcript
+from gh_tui.tui.transcript import Row, Transcript
 from gh_tui.tui.widgets.message import Fold, ReplyView, RowView, folds_in, view_of
 
 WINDOW = 60
 """Rows that stay mounted while the view follows the end."""
-LIVE_REPLIES = 3
-"""Replies among them that are Markdown widgets, each of dozens of nodes; older ones are one."""
-SPARE = 1
-"""So many more before the oldest of them are turned."""
 EARLIER = 40
 """Rows that one "load earlier" brings."""
 CEILING = 400
@@ -99,13 +95,11 @@ class Conversation(VerticalScroll):
             await self._remove(rows[self._first : self._next])
             self._first = start
         self._next = len(rows)
-        await self._mount_rows(rows[start:], live=LIVE_REPLIES)
+        await self._mount_rows(rows[start:])
         self._earlier.show(self._first)
 
-    async def _mount_rows(self, rows: list[Row], *, live: int, on_top: bool = False) -> None:
-        replies = [id(row) for row in rows if isinstance(row, ReplyRow)]
-        old = set(replies[:-live] if live else replies)
-        views = [view_of(row, old=id(row) in old) for row in rows]
+    async def _mount_rows(self, rows: list[Row], *, on_top: bool = False) -> None:
+        views = [view_of(row) for row in rows]
         self._views.update({id(row): view for row, view in zip(rows, views, strict=True)})
         if on_top:
             await self.mount_all(views, after=self._earlier)
@@ -122,22 +116,6 @@ class Conversation(VerticalScroll):
             await self._remove(rows[self._first : keep])
             self._first = keep
             self._earlier.show(self._first)
-        await self._flatten()
-
-    async def _flatten(self) -> None:
-        """Turn the oldest live replies into one-node widgets."""
-        live = sum(isinstance(view, ReplyView) for view in self._views.values())
-        if live <= LIVE_REPLIES + SPARE:
-            return
-        rows = self.transcript.rows
-        replies = [r for r in rows[self._first : self._next] if isinstance(r, ReplyRow)]
-        for row in replies[:-LIVE_REPLIES]:
-            view = self._views[id(row)]
-            cheap = view_of(row, old=True)
-            if type(cheap) is not type(view):
-                self._views[id(row)] = cheap
-                await self.mount(cheap, before=view)
-                await view.remove()
 
     async def _remove(self, rows: list[Row]) -> None:
         gone = [self._views.pop(id(row)) for row in rows if id(row) in self._views]
@@ -153,7 +131,7 @@ class Conversation(VerticalScroll):
         rows = self.transcript.rows[start : self._first]
         height = self.virtual_size.height
         self._first = start
-        await self._mount_rows(rows, live=0, on_top=True)
+        await self._mount_rows(rows, on_top=True)
         self._earlier.show(self._first)
 
         def stay() -> None:
@@ -185,5 +163,5 @@ class Conversation(VerticalScroll):
 
     def _set_folds(self, views: list[RowView]) -> None:
         for view in views:
-            for fold in [view] if isinstance(view, Fold) else folds_in(view):
-                fold.set_open(self._unfolded)
+            if isinstance(view, Fold | ReplyView):
+                view.set_open(self._unfolded)

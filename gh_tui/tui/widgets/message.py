@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 from typing import Any, ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Markdown, Static
-from textual.widgets.markdown import MarkdownStream
+from textual.widgets import Static
 
 from gh_tui.text import one_line, visible
 from gh_tui.tui.ink import DIM
-from gh_tui.tui.markdown_text import parser, rendered
 from gh_tui.tui.transcript import InputRow, NoteRow, ReplyRow, Row, ToolRow, clock
+from gh_tui.tui.widgets.markdown_view import MarkdownView
 from gh_tui.tui.widgets.receipt_words import short_id
 
 FOLDED, OPEN = "▸", "▾"
@@ -29,6 +27,11 @@ _TOOL_WORDS = {
     "done": "done",
     "failed": "failed",
     "denied": "denied",
+}
+_MARK_WORDS = {
+    "waiting": "waiting for the model",
+    "interrupted": "interrupted: the reply is not complete",
+    "cancelled": "stopped: the reply is not complete",
 }
 
 
@@ -132,109 +135,80 @@ class Thought(Fold):
 
 
 class ReplyView(Vertical):
-    """A reply of the model: its reasoning folded, its text as streamed Markdown."""
+    """A reply of the model: its reasoning folded, its text as it grows.
+
+    It looks the same for as long as it is there. Its parts are made when there is something to
+    show in them: each drawing of the screen visits every node.
+    """
 
     def __init__(self, row: ReplyRow) -> None:
         super().__init__(classes="reply")
         self.row = row
-        self.thought = Thought(row)
-        self.text = Markdown(open_links=False, parser_factory=parser)
-        self.mark = Static(classes="mark")
-        self._stream: MarkdownStream | None = None
+        self.thought: Thought | None = None
+        self.text: MarkdownView | None = None
+        self.mark: Static | None = None
         self._raw = 0
         """How many characters of the row have been written."""
-        self._shown = ""
-
-    def compose(self) -> ComposeResult:
-        """The three parts, each hidden while empty."""
-        yield self.thought
-        yield self.text
-        yield self.mark
+        self._is_open = False
 
     async def on_mount(self) -> None:
         """Draw what there is already."""
-        await self.follow()
+        await self._show_row()
 
     async def follow(self) -> None:
         """Write what is new; at the end make sure that all of it is there."""
+        if self.is_mounted:
+            await self._show_row()
+
+    async def _show_row(self) -> None:
         row = self.row
-        if not self.is_mounted:
-            return
-        self.thought.display = bool(row.reasoning)
-        if row.reasoning:
+        await self._show_thought()
+        await self._write(whole=row.status not in ("waiting", "streaming"))
+        await self._show_mark()
+        self.set_class(bool(row.text) and row.status in ("interrupted", "cancelled"), "partial")
+        self.display = bool(row.text or row.reasoning or row.status == "waiting")
+
+    def set_open(self, is_open: bool) -> None:
+        """Open or fold the reasoning, also that which is still to come."""
+        self._is_open = is_open
+        if self.thought is not None:
+            self.thought.set_open(is_open)
+
+    async def _show_thought(self) -> None:
+        if self.thought is not None:
+            self.thought.display = bool(self.row.reasoning)
             self.thought.redraw()
-        if row.status in ("waiting", "streaming"):
-            await self._write()
-        else:
-            await self._finish()
-        words = {
-            "waiting": "waiting for the model",
-            "interrupted": "interrupted: the reply is not complete",
-            "cancelled": "stopped: the reply is not complete",
-        }.get(row.status, "")
-        self.mark.update(Content(words))
-        self.mark.display = bool(words)
-        self.text.display = bool(self._shown)
-        self.set_class(row.status in ("interrupted", "cancelled"), "partial")
-        self.display = bool(words or self._shown or row.reasoning)
+        elif self.row.reasoning:
+            self.thought = Thought(self.row)
+            self.thought.open = self._is_open
+            await self.mount(self.thought, before=0)
 
-    async def _write(self) -> None:
-        if len(self.row.text) < self._raw:  # a second attempt at the same request
-            await self._finish()
-        piece = visible(self.row.text[self._raw :])
-        if not piece:
-            return
-        self._raw, self._shown = len(self.row.text), self._shown + piece
-        if self._stream is None:
-            self._stream = Markdown.get_stream(self.text)
-        await self._stream.write(piece)
+    async def _write(self, *, whole: bool) -> None:
+        text, view = self.row.text, self.text
+        if view is None:
+            if not text:
+                return
+            view = self.text = MarkdownView()
+            await self.mount(view, before=self.mark)
+        if whole or len(text) < self._raw:  # the latter: a second attempt at the same request
+            view.replace(visible(text))
+        elif len(text) > self._raw:
+            view.append(visible(text[self._raw :]))
+        self._raw = len(text)
+        view.display = bool(text)
 
-    async def _finish(self) -> None:
-        if self._stream is not None:
-            await self._stream.stop()
-            self._stream = None
-        whole = visible(self.row.text)
-        self._raw = len(self.row.text)
-        if whole != self._shown:
-            self._shown = whole
-            await self.text.update(whole)
-
-    async def on_unmount(self) -> None:
-        """Leave no task behind."""
-        if self._stream is not None:
-            await self._stream.stop()
-            self._stream = None
-
-
-class OldReplyView(Fold):
-    """A reply that is no longer among the newest, as one node; its reasoning stays folded."""
-
-    def __init__(self, row: ReplyRow) -> None:
-        super().__init__("reply old")
-        self.row = row
-
-    def head(self) -> Content:
-        """How much was thought."""
-        return Content.styled(f"thought, {len(self.row.reasoning):,} characters", DIM)
-
-    def body(self) -> Content:
-        """All of it."""
-        return Content.styled(visible(self.row.reasoning), DIM)
-
-    def redraw(self) -> None:
-        """The reasoning, if there is some, then the text."""
-        parts = []
-        if self.row.reasoning:
-            parts.append(self.folded())
-        if self.row.text:
-            parts.append(rendered(visible(self.row.text)))
-        self.can_focus = bool(self.row.reasoning)
-        self.display = bool(parts)
-        self.update(Content("\n").join(parts))
-
-    async def follow(self) -> None:
-        """The row has changed."""
-        self.redraw()
+    async def _show_mark(self) -> None:
+        row = self.row
+        words = _MARK_WORDS.get(row.status, "") if row.status == "waiting" or row.text else ""
+        mark = self.mark
+        if mark is None and words:
+            mark = self.mark = Static(classes="mark")
+            await self.mount(mark)
+        if mark is not None and words:
+            mark.update(Content(words))
+        elif mark is not None:
+            self.mark = None
+            await mark.remove()
 
 
 class ToolView(Fold):
@@ -292,16 +266,14 @@ class NoteView(Static):
         """Nothing to do: notes do not change."""
 
 
-RowView = InputView | ReplyView | OldReplyView | ToolView | NoteView
+RowView = InputView | ReplyView | ToolView | NoteView
 
 
-def view_of(row: Row, *, old: bool) -> RowView:
-    """The widget for a row; `old` replies are cheap ones."""
+def view_of(row: Row) -> RowView:
+    """The widget for a row."""
     match row:
         case InputRow():
             return InputView(row)
-        case ReplyRow(status="complete") if old:
-            return OldReplyView(row)
         case ReplyRow():
             return ReplyView(row)
         case ToolRow():
