@@ -43,9 +43,17 @@ _ITEM = re.compile(
     r"^\s*(?:[-*•]\s+|(?P<mark>\d{1,2}|[A-Za-z])\s*[.):、）]\s*)(?P<text>\S.*)$", re.MULTILINE
 )
 _ASKING_END = re.compile(r"[?？]\s*[\"'”’)）*_]*\s*$")
+_OFFER = re.compile(
+    r"\b(?:options?|choices?|choose|pick|alternatives?|which (?:one|of|do|would|should)"
+    r"|(?:know|say|tell me|decide) which|you (?:can|could|may) (?:also|either)"
+    r"|pilih(?:an|lah)?|opsi|alternatif|yang mana)\b|选|方案|哪[个种一些]|任选|要么",
+    re.IGNORECASE,
+)
 _ASKING_INPUT = re.compile(r"(?:[?？]|吗|呢)\s*$")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _WORD = re.compile(r"[^\W_]+(?:['’.\-_/:][^\W_]+)*")
+_AFTER = 200
+"""Characters after a list that may say what it is for."""
 _MAX_WORDS = 3
 _SLIGHT_WORDS = 2
 _CJK_PER_WORD = 2
@@ -63,13 +71,16 @@ def is_answer(text: str, agent_text: str) -> bool:
     """Whether an input answers a question or picks an option of the agent's last turn.
 
     True if the agent's text asks or offers options, and the input names an option or has at
-    most three words (two Chinese characters count as one). An input that itself asks is a new
-    question, however short.
+    most three words (two Chinese characters count as one). A list alone offers nothing, but the
+    bare mark of an item ("2") picks it. An input that itself asks is a new question, however
+    short.
     """
+    if _ASKING_INPUT.search(text):
+        return False
     options = _options(agent_text)
     asks = any(_ASKING_END.search(line) for line in agent_text.splitlines()[-6:])
-    if not (asks or len(options) > 1) or _ASKING_INPUT.search(text):
-        return False
+    if not asks and not _offers(agent_text):
+        return len(options) > 1 and any(mark and mark == _normal(text) for mark, _ in options)
     return _names_option(text, options) or 0 < _words(text) <= _MAX_WORDS
 
 
@@ -99,6 +110,16 @@ def _options(agent_text: str) -> list[tuple[str, str]]:
         ((match["mark"] or "").casefold(), _normal(match["text"]))
         for match in _ITEM.finditer(agent_text)
     ]
+
+
+def _offers(agent_text: str) -> bool:
+    """Whether the words right before or after a list say that one may choose."""
+    items = list(_ITEM.finditer(agent_text))
+    if len(items) < 2:
+        return False
+    before = agent_text[: items[0].start()].strip().rpartition("\n")[2]
+    after = agent_text[items[-1].end() :].strip()[:_AFTER]
+    return _OFFER.search(before) is not None or _OFFER.search(after) is not None
 
 
 def _names_option(text: str, options: list[tuple[str, str]]) -> bool:

@@ -68,6 +68,32 @@ def test_a_new_question_or_a_long_remark_does_not_answer(text: str) -> None:
     assert not is_answer(text, CHOICE)
 
 
+FILES = "The folder has two files:\n- big.txt, 400 lines\n- notes.md\n\nBoth are plain text."
+STEPS = "I did this:\n1. read the schema\n2. wrote the migration"
+
+
+@pytest.mark.parametrize(
+    "text", ["Read big.txt", "notes.md", "run all tests", "the second", "测试库"]
+)
+@pytest.mark.parametrize("agent", [FILES, STEPS])
+def test_a_list_that_offers_nothing_is_not_answered(text: str, agent: str) -> None:
+    assert not is_answer(text, agent)
+
+
+@pytest.mark.parametrize(
+    ("text", "agent"),
+    [
+        ("2", STEPS),
+        ("notes.md", FILES.replace("The folder has two files", "You can choose one of these")),
+        ("第二个", "有两个方案：\n- 测试库\n- 备份库"),
+        ("yang kedua", "Ini opsinya:\n- basis uji\n- cadangan\n\nPilih salah satu."),
+        ("the second", f"{STEPS}\n\nLet me know which to go on with."),
+    ],
+)
+def test_a_list_that_offers_a_choice_is_answered(text: str, agent: str) -> None:
+    assert is_answer(text, agent)
+
+
 @pytest.mark.parametrize("agent", ["", "Done. The index is there.", "- one thing I did"])
 def test_short_inputs_do_not_answer_a_turn_that_did_not_ask(agent: str) -> None:
     assert not is_answer("the blue one", agent)
