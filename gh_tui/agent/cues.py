@@ -37,22 +37,20 @@ class Cues:
 
     def __init__(self, tables: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
         self.names = (*tables, "value", "states", "question", "short")
-        self._patterns = tuple(
-            re.compile(
-                rf"\b(?:{'|'.join(table['latin'])})(?!\w)|{'|'.join(table['cjk'])}", re.IGNORECASE
-            )
-            if "cjk" in table
-            else re.compile(rf"\b(?:{'|'.join(table['latin'])})(?!\w)", re.IGNORECASE)
-            for table in tables.values()
-        )
+        self._latin = [
+            re.compile(rf"\b(?:{'|'.join(table['latin'])})(?!\w)") for table in tables.values()
+        ]
+        self._cjk = [re.compile("|".join(table["cjk"])) for table in tables.values()]
+        self._firm = (*tables,).index("firm")
 
     def firm(self, text: str) -> bool:
         """Whether some word leaves little doubt that the input must not be forgotten."""
-        return self._patterns[self.names.index("firm")].search(text) is not None
+        return self._found(text.casefold(), self._firm)
 
     def features(self, text: str) -> Vector:
         """Zeros and ones, float32[len(names)], one for each kind of word found."""
-        found = [pattern.search(text) is not None for pattern in self._patterns]
+        folded = text.casefold()  # quicker than patterns that pass over case
+        found = [self._found(folded, at) for at in range(len(self._latin))]
         found += [
             _VALUE.search(text) is not None,
             _STATES.search(text) is not None,
@@ -60,6 +58,11 @@ class Cues:
             length(text) <= 4,
         ]
         return np.array(found, dtype=np.float32)
+
+    def _found(self, text: str, at: int) -> bool:
+        if self._latin[at].search(text) is not None:
+            return True
+        return not text.isascii() and self._cjk[at].search(text) is not None
 
 
 def length(text: str) -> float:

@@ -16,7 +16,7 @@ import numpy as np
 from gh_tui.agent.cues import Cues, Questions, length, load_cues, load_questions, sentences
 from gh_tui.agent.head import Head
 from gh_tui.agent.phrases import PhraseBook, load_phrases
-from gh_tui.agent.prototypes import load_prototypes, load_vectors
+from gh_tui.agent.prototypes import load_prototypes, load_vectors, load_weights
 from gh_tui.agent.words import Words
 from gh_tui.embedding.calibration import Calibration
 from gh_tui.embedding.vectors import Matrix, Vector, cosine, problem
@@ -45,6 +45,7 @@ STANDING: Final = frozenset(
 ACTING: Final = frozenset({"Pause", "Resume", "SkipCurrentStep", "AbortCurrentStep"})
 
 _CUE_WEIGHT = np.float32(0.3)
+_WORD_WEIGHT = np.float32(0.4)
 _SUGGEST_AT = 0.4
 _SUGGEST_WORDS = 12.0
 _STANDING_AT = 0.45
@@ -117,7 +118,7 @@ class Supervisor:
         self._fitting = asyncio.Lock()
 
     async def warm_up(self) -> None:
-        """Fit the examples: 0.3 s, and for another embedder than the built-in one their vectors.
+        """Read the fit that ships (0.3 s); for another embedder than the built-in one, make it.
 
         Raises:
             EmbeddingError: the embedder failed.
@@ -148,6 +149,10 @@ class Supervisor:
             name, confidence = await self._best_part(parts, name, confidence)
         return of_class(name, by, confidence, suggested)
 
+    def signs(self) -> Matrix:
+        """What the words of the examples tell, float32[n, k]; the fit that ships depends on it."""
+        return np.stack([self._signs(text) for text in self._examples[0]])
+
     def _threshold(self, text: str) -> float:
         """The share of the standing classes from which an input is a standing instruction."""
         if self._questions.proposes(text):
@@ -177,33 +182,35 @@ class Supervisor:
         except EmbeddingError:
             vector = None
         if vector is None or problem(vector, head.dim) is not None:
-            return self._wordy_head().shares(np.zeros(1, dtype=np.float32), signs), "rules"
+            wordy = await self._wordy_head()
+            return wordy.shares(np.zeros(1, dtype=np.float32), signs), "rules"
         return head.shares(vector, signs), "similarity"
 
     async def _head(self) -> Head:
         async with self._fitting:
             if self._fitted is None:
-                texts, labels = self._examples
+                texts, _ = self._examples
                 vectors = load_vectors(self._embedder, texts)
                 if vectors is None:
                     vectors = await self._embed(texts)
-                self._fitted = await asyncio.to_thread(self._fit, vectors, labels)
+                self._fitted = await asyncio.to_thread(self._fit, vectors, self._embedder)
             return self._fitted
 
-    def _wordy_head(self) -> Head:
+    async def _wordy_head(self) -> Head:
         """Words alone, for when the embedder fails."""
-        if self._fallback is None:
-            texts, labels = self._examples
-            self._fallback = self._fit(np.zeros((len(texts), 1), dtype=np.float32), labels)
-        return self._fallback
+        async with self._fitting:
+            if self._fallback is None:
+                nothing = np.zeros((len(self._examples[0]), 1), dtype=np.float32)
+                self._fallback = await asyncio.to_thread(self._fit, nothing, "")
+            return self._fallback
 
-    def _fit(self, vectors: Matrix, labels: Sequence[str]) -> Head:
-        texts, _ = self._examples
-        return Head(vectors, np.stack([self._signs(text) for text in texts]), labels)
+    def _fit(self, vectors: Matrix, embedder: str) -> Head:
+        signs = self.signs()
+        return Head(vectors, signs, self._examples[1], load_weights(embedder, signs))
 
     def _signs(self, text: str) -> Vector:
         cues = self._cues.features(self._questions.statement(text))
-        return np.concatenate([_CUE_WEIGHT * cues, self._words.features(text)])
+        return np.concatenate([_CUE_WEIGHT * cues, _WORD_WEIGHT * self._words.features(text)])
 
 
 def _decide(shares: dict[str, float], standing_at: float) -> tuple[str, float]:

@@ -13,14 +13,14 @@ from gh_tui.embedding.vectors import Vector
 
 _TOKEN = re.compile(r"[^\W\d_\u3400-\u9fff]+|[\u3400-\u9fff]|\d+|[?!:;,？！：；，]")
 _ONE_FORM = str.maketrans("？！：；，", "?!:;,")
-_AT_LEAST = 3
+_AT_LEAST = 8
 
 
 class Words:
     """The vocabulary of the examples, weighted by rarity."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        """Keep what occurs in at least three of the texts."""
+        """Keep what occurs in at least eight of the texts."""
         counts = Counter(gram for text in texts for gram in _grams(text))
         kept = sorted(gram for gram, count in counts.items() if count >= _AT_LEAST)
         self._weight = {gram: float(np.log(len(texts) / counts[gram])) for gram in kept}

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from gh_tui.agent import prototypes
 from gh_tui.agent.cues import load_questions, sentences
+from gh_tui.agent.head import Head
 from gh_tui.agent.phrases import PhraseBook, load_phrases, normalise
-from gh_tui.agent.prototypes import load_prototypes, load_vectors
+from gh_tui.agent.prototypes import load_prototypes, load_vectors, load_weights
 from gh_tui.agent.supervisor import (
     ACTING,
     CLASSES,
@@ -61,7 +62,7 @@ async def test_the_group_is_right_for_held_out_inputs(supervisor: Supervisor, pa
             if case.language == language
         ]
         assert len(right) >= 40
-        assert sum(right) / len(right) >= 0.85, language
+        assert sum(right) / len(right) >= 0.9, language
 
 
 async def test_held_out_instructions_are_kept_and_the_rest_is_not(supervisor: Supervisor) -> None:
@@ -147,7 +148,7 @@ def test_a_request_put_as_a_question_is_no_plain_question() -> None:
 
 async def test_no_ordinary_instruction_acts_as_a_control(supervisor: Supervisor) -> None:
     ordinary = rows("ordinary.tsv")
-    assert len(ordinary) >= 60
+    assert len(ordinary) >= 180
     for _, text in ordinary:
         found = await supervisor.classify(text)
         assert not found.acts, text
@@ -179,6 +180,14 @@ async def test_similarity_only_suggests_a_control(supervisor: Supervisor) -> Non
         ("Stop what you're doing!", "AbortCurrentStep"),
         ("取消当前步骤", "AbortCurrentStep"),
         ("batalkan langkah ini", "AbortCurrentStep"),
+        ("lanjutin aja dong", "Resume"),
+        ("skip aja deh", "SkipCurrentStep"),
+        ("这个先跳过吧", "SkipCurrentStep"),
+        ("wait, hold on", "Pause"),
+        ("Hang on, I need to check something.", "Pause"),
+        ("等一下，有人敲门", "Pause"),
+        ("rapatnya kelar, lanjut lagi", "Resume"),
+        ("leave this one, go on", "SkipCurrentStep"),
     ],
 )
 async def test_a_whole_phrase_acts(supervisor: Supervisor, text: str, name: str) -> None:
@@ -187,7 +196,20 @@ async def test_a_whole_phrase_acts(supervisor: Supervisor, text: str, name: str)
 
 
 @pytest.mark.parametrize(
-    "text", ["pause?", "pause()", '"pause"', "pause.txt", "skip.this", "don't stop", "pausehere"]
+    "text",
+    [
+        *("pause?", "pause()", '"pause"', "pause.txt", "skip.this", "don't stop", "pausehere"),
+        *("wait, continue", "stop, use tabs", "skip, rows", "等一下，用空格", "lanjut, bab tiga"),
+        *(
+            "I need to check something",
+            "have to take a call",
+            "有人敲门",
+            "please",
+            "dong",
+            "暂停了",
+        ),
+        "wait, wait, wait, wait",
+    ],
 )
 def test_what_only_resembles_a_phrase_is_none(text: str) -> None:
     assert BOOK.lookup(text) is None
@@ -254,6 +276,16 @@ async def test_the_shipped_vectors_are_those_of_the_examples(service: EmbeddingS
     some = slice(0, None, 40)
     assert np.allclose(stored[some], await service.embed(texts[some]), atol=1e-3)
     assert load_vectors("native", texts[1:]) is None
+
+
+async def test_the_shipped_fit_is_that_of_the_examples(service: EmbeddingService) -> None:
+    texts, labels = load_prototypes()
+    signs = Supervisor(service.embed).signs()
+    vectors, weights = load_vectors("native", texts), load_weights("native", signs)
+    assert vectors is not None, "run python -m tests.benchmarks.classes --refresh"
+    assert weights is not None, "run python -m tests.benchmarks.classes --refresh"
+    assert np.allclose(weights, Head(vectors, signs, labels).weights, atol=1e-3)
+    assert load_weights("native", signs[1:]) is None
 
 
 def test_there_are_enough_examples_and_none_is_held_out() -> None:

@@ -1,7 +1,8 @@
 """Table of the Supervisor's figures per class and language, with the built-in embedder.
 
 `python -m tests.benchmarks.classes [FILE ...]` prints it for the held-out inputs;
-`--refresh` first embeds the examples again, which is due after each change to them.
+`--refresh` first embeds the examples again and fits them, which is due after each change to
+them, to the cues and to the weights.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gh_tui.agent import prototypes
+from gh_tui.agent.head import Head
 from gh_tui.agent.supervisor import CLASSES, Classification, Supervisor
 from gh_tui.embedding.native import NativeEmbedder
 from gh_tui.embedding.service import EmbeddingService
@@ -68,14 +70,23 @@ def table(cases: list[Case], found: list[Classification]) -> str:
     return "\n".join(lines)
 
 
+async def _refresh(service: EmbeddingService, name: str) -> None:
+    """Write the vectors of the examples, and the fit to them as they are read back."""
+    texts, labels = prototypes.load_prototypes()
+    path = Path(prototypes.__file__).parent / f"{name}.npz"
+    prototypes.save_vectors(path, texts, await service.embed(texts))
+    vectors = prototypes.load_vectors(name, texts)
+    assert vectors is not None
+    signs = Supervisor(service.embed).signs()
+    prototypes.save_weights(path, signs, Head(vectors, signs, labels).weights)
+
+
 async def main(files: list[Path], refresh: bool) -> None:
     """Print the table of each file."""
     embedder = NativeEmbedder()
     service = EmbeddingService(embedder)
     if refresh:
-        texts, _ = prototypes.load_prototypes()
-        path = Path(prototypes.__file__).parent / f"{embedder.name}.npz"
-        prototypes.save_vectors(path, texts, await service.embed(texts))
+        await _refresh(service, embedder.name)
     supervisor = Supervisor(service.embed, embedder=embedder.name)
     for file in files:
         cases = read_cases(file)

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -36,22 +37,58 @@ def load_vectors(embedder: str, texts: Sequence[str]) -> Matrix | None:
         texts: the examples; other texts than those that were embedded give None.
 
     Returns:
-        float32[n, dim] at the precision of float16, or None.
+        float32[n, dim] at the precision of eight bits, or None.
     """
-    file = resources.files(__name__).joinpath(f"{embedder}.npz")
-    if not file.is_file():
-        return None
-    with file.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
-        if str(stored["digest"]) != _digest(texts):
-            return None
-        vectors: Matrix = stored["vectors"].astype(np.float32)
-    return vectors
+    stored = _load(embedder, "texts", "\n".join(texts).encode(), ("vectors", "scales"))
+    return None if stored is None else stored[0] * stored[1]
+
+
+def load_weights(embedder: str, signs: Matrix) -> Matrix | None:
+    """The fit to the examples that ships with the program, for an embedder that has one.
+
+    Args:
+        embedder: name of the embedder.
+        signs: float32[n, k] of the examples; other signs than those of the fit give None.
+
+    Returns:
+        float32[n, labels] or None.
+    """
+    stored = _load(embedder, "signs", _pattern(signs), ("weights",))
+    return None if stored is None else stored[0]
 
 
 def save_vectors(path: Path, texts: Sequence[str], vectors: Matrix) -> None:
     """Write what `load_vectors` reads."""
-    np.savez(path, digest=np.array(_digest(texts)), vectors=vectors.astype(np.float16))
+    scales = np.abs(vectors).max(axis=1, keepdims=True) / np.float32(127)
+    small = np.round(vectors / np.where(scales == 0, 1, scales)).astype(np.int8)
+    _save(path, texts=_digest("\n".join(texts).encode()), vectors=small, scales=scales)
 
 
-def _digest(texts: Sequence[str]) -> str:
-    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
+def save_weights(path: Path, signs: Matrix, weights: Matrix) -> None:
+    """Add to what `save_vectors` wrote what `load_weights` reads."""
+    with np.load(path, allow_pickle=False) as stored:
+        kept = {name: stored[name] for name in ("texts", "vectors", "scales")}
+    _save(path, **kept, signs=_digest(_pattern(signs)), weights=weights)
+
+
+def _load(embedder: str, key: str, data: bytes, names: Sequence[str]) -> list[Matrix] | None:
+    file = resources.files(__name__).joinpath(f"{embedder}.npz")
+    if not file.is_file():
+        return None
+    with file.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
+        if key not in stored or str(stored[key]) != _digest(data):
+            return None
+        return [stored[name].astype(np.float32) for name in names]
+
+
+def _save(path: Path, **arrays: Any) -> None:
+    np.savez_compressed(path, **arrays)
+
+
+def _pattern(signs: Matrix) -> bytes:
+    """Which signs each example has; how strong each is follows from that."""
+    return np.packbits(signs != 0).tobytes()
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
