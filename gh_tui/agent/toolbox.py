@@ -86,8 +86,8 @@ class Toolbox:
         except ToolError as error:
             await self._request(call, None)
             return ToolResult(str(error), ok=False)
-        if not await self._allowed(call, preview):
-            return ToolResult("not run: the user denied it", ok=False)
+        if (refusal := await self._refusal(call, preview)) is not None:
+            return ToolResult(refusal, ok=False)
         try:
             result = ToolResult(await self._tools[call.name].run(call.arguments))
         except ToolError as error:
@@ -104,15 +104,20 @@ class Toolbox:
         check_arguments(tool.spec, call.arguments)
         return await asyncio.to_thread(tool.preview, call.arguments)
 
-    async def _allowed(self, call: ToolCall, preview: str | None) -> bool:
+    async def _refusal(self, call: ToolCall, preview: str | None) -> str | None:
+        """Why a call may not run; None if it may."""
         if preview is None:
             await self._request(call, None)
-            return True
+            return None
         with self._approvals.expecting(call.id):
             await self._request(call, preview)
             decision, by = await self._approvals.wait(call.id)
         await self._bus.publish(ev.ToolApproval(call=call.id, decision=decision, by=by))
-        return decision == "allow"
+        if decision == "allow":
+            return None
+        if by == "timeout":
+            return "not run: nobody answered the request for approval in time"
+        return "not run: the user denied it"
 
     async def _request(self, call: ToolCall, preview: str | None) -> None:
         await self._bus.publish(

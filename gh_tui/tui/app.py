@@ -117,7 +117,8 @@ class GlidingHorseApp(QuietCrash, App[int]):
 
     def _obey_signals(self) -> None:
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP):
+        # In a raw terminal Ctrl+C is a key: SIGINT comes from another program.
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, self._on_signal, int(number))
 
     def _on_signal(self, number: int) -> None:

@@ -182,6 +182,9 @@ async def test_without_an_approval_headless_denies_in_time(tmp_path: Path, mind:
         await run.session.submit("Write x")
         await run.session.wait_idle()
         assert [(a.decision, a.by) for a in run.events(ev.ToolApproval)] == [("deny", "timeout")]
+        told = "not run: nobody answered the request for approval in time"
+        assert [event.error for event in run.events(ev.ToolFinished)] == [told]
+        assert run.requests()[-1][-1]["content"] == told
         assert not (tmp_path / "workspace" / "x").exists()
 
 

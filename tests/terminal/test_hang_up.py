@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pty
@@ -42,10 +43,13 @@ def read_until(terminal: int, home: Path, wanted: bytes, seconds: float = 60.0) 
     raise AssertionError(f"{wanted!r} was never recorded")
 
 
-def ended(process: int, seconds: float = 20.0) -> int:
-    """The exit status, or the test fails."""
+def ended(process: int, seconds: float = 20.0, terminal: int | None = None) -> int:
+    """The exit status, or the test fails; what is written to an open terminal is read."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
+        if terminal is not None:
+            with contextlib.suppress(OSError):
+                os.read(terminal, 1 << 16)
         done, status = os.waitpid(process, os.WNOHANG)
         if done:
             return os.waitstatus_to_exitcode(status)
@@ -53,6 +57,19 @@ def ended(process: int, seconds: float = 20.0) -> int:
     os.kill(process, signal.SIGKILL)
     os.waitpid(process, 0)
     raise AssertionError("the program outlived its terminal")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_session_and_is_the_status(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    process, terminal = spawn(tmp_path)
+    read_until(terminal, tmp_path, b'"ReplyProgress"')
+    os.kill(process, number)
+    assert ended(process, terminal=terminal) == 128 + number
+    os.close(terminal)
+    recording = next((tmp_path / "sessions").glob("*.jsonl")).read_bytes()
+    assert b'"SessionEnded"' in recording.splitlines()[-1]
 
 
 @pytest.mark.parametrize("way", ["close", "hang up"])
