@@ -71,12 +71,19 @@ def user(text: str) -> dict[str, Any]:
     return {"role": "user", "content": text}
 
 
-def promised(*texts: str, returned: int | None = None) -> Promises:
+def turn(number: int, role: str, **fields: Any) -> dict[str, Any]:
+    return {"iri": f"i{number}", "role": role, "text": "", "summary": "", "tokens": 1, **fields}
+
+
+def promised(*texts: str, returned: int | None = None, taken: bool = False) -> Promises:
     promises = Promises()
     promises.take(ev.UserInputReceived(iri="task", text="the task"))
     for number, text in enumerate(texts):
         promises.take(ev.SupplementaryInputReceived(id=str(number), text=text))
     if returned is not None:
+        if taken:
+            added = turn(9, "user", supplement=str(returned))
+            promises.take(ev.TurnAdded(**added))
         promises.take(ev.SupplementReturned(id=str(returned), text="", reason="escape"))
     return promises
 
@@ -104,6 +111,22 @@ def test_the_oracle_counts_what_was_delivered_returned_and_waits() -> None:
     assert counts([sent("a", "a")], promised("a", "a")) == {"delivered": 2}
 
 
+def test_the_oracle_lets_what_was_taken_go_once_it_was_given_back() -> None:
+    back = promised("a", "b", returned=0, taken=True)
+    done = {"delivered": 1, "returned": 1}
+    assert counts([sent("a", ok=False), sent("b")], back) == done
+    assert counts([sent("a"), sent("b")], back) == done, "broken off: nobody saw the headers"
+
+
+def test_the_oracle_knows_an_attachment_by_its_head_and_tail() -> None:
+    text = "one two three four five"
+    gap = "\n[... 13 characters of this attachment left out; recall reads it: iri ...]\n"
+    assert counts([sent(f"one t{gap} five")], promised(text)) == {"delivered": 1}
+    behind = f"{STANDING_HEADER}\n- a\n\none t{gap} five"
+    assert counts([sent("a", behind)], promised("a", text)) == {"delivered": 2}
+    assert counts([sent(f"one x{gap} five")], promised(text)) == {"lost": 1}
+
+
 def test_the_oracle_reads_through_a_standing_block() -> None:
     block = f"{STANDING_HEADER}\n- a\n\nb"
     assert counts([sent("a", "c", block)], promised("a", "b", "c")) == {
@@ -128,6 +151,11 @@ def test_the_oracle_finds_what_is_lost_doubled_or_turned_around() -> None:
     [
         ([sent("a"), sent()], promised("a"), "lacks 'a'"),
         ([sent("a")], promised("a", returned=0), "given back and sent"),
+        (
+            [sent("a", ok=False), sent(), sent("a", ok=False)],
+            promised("a", returned=0, taken=True),
+            "again, which had gone",
+        ),
         ([Sent([user("a")], True)], promised("a"), "'the task' was never delivered"),
         (
             [Sent([user("the task"), {"role": "tool", "tool_call_id": "x", "content": ""}], True)],
@@ -145,8 +173,10 @@ def line(number: int, event: str, **fields: Any) -> str:
     return json.dumps({**start, "type": event, **fields}) + "\n"
 
 
-def turn(number: int, role: str, **fields: Any) -> dict[str, Any]:
-    return {"iri": f"i{number}", "role": role, "text": "", "summary": "", "tokens": 1, **fields}
+def request(iri: str) -> dict[str, Any]:
+    entry = {"iri": iri, "part": "turn", "role": "user", "fidelity": "full", "tokens": 1}
+    numbers = {"request": 1, "cycle": 1, "tokens": 1, "budget": 9}
+    return {**numbers, "purpose": "agent", "manifest": [entry], "tokens_basis": "estimated"}
 
 
 CALL: dict[str, Any] = {"id": "c", "name": "n", "arguments": {}, "error": None}
@@ -172,6 +202,29 @@ CALL: dict[str, Any] = {"id": "c", "name": "n", "arguments": {}, "error": None}
                 line(2, "TurnAdded", **turn(2, "user")),
             ],
             "before the results of c",
+        ),
+        (
+            [
+                line(1, "SupplementReturned", id="x", text="", reason="withdrawn"),
+                line(2, "TurnAdded", **turn(2, "user", supplement="x")),
+            ],
+            "x was given back and became a turn",
+        ),
+        (
+            [
+                line(1, "TurnAdded", **turn(1, "user", supplement="x")),
+                line(2, "SupplementInjected", id="x", iri="i1", cycle=1, request=1),
+                line(3, "SupplementReturned", id="x", text="", reason="withdrawn"),
+            ],
+            "x was given back after it had been delivered",
+        ),
+        (
+            [
+                line(1, "TurnAdded", **turn(1, "user", supplement="x")),
+                line(2, "SupplementReturned", id="x", text="", reason="withdrawn"),
+                line(3, "RequestSent", **request("i1")),
+            ],
+            "request 1 has i1, which was given back",
         ),
     ],
 )
