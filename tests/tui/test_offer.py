@@ -54,6 +54,11 @@ async def test_what_fits_can_be_sent_whole_by_the_way_that_was_asked_for(
         await pilot.press("alt+w")
         await until(pilot, lambda: session.queued == ["x"])
         assert session.attached == [False]
+        await pilot.press("y", "alt+q")
+        await until(pilot, lambda: "Enter: attach" in screen_text(app))
+        await enter(pilot)
+        await until(pilot, lambda: session.queued == ["x", "y"])
+        assert session.attached == [False, True]
 
 
 @both_sizes

@@ -246,14 +246,8 @@ class LiveScreen(SessionScreen):
         self.attempt(self._submit(event.way), "submit")
 
     async def _submit(self, way: Way) -> None:
-        offer = self.composer.offer
-        attach: Wish = None if offer is None else way != "whole"
-        if way == "whole":
-            if offer is None or not offer.found.fits:
-                return
-            way = offer.way
-        self.composer.close_offer()
-        text = self.composer.begin()
+        way, attach = self.composer.answered(way)
+        text = None if way == "whole" else self.composer.begin()
         if text is None:
             return
         try:
