@@ -23,6 +23,8 @@ class Mode:
     """No further cycle begins until the user resumes."""
     waiting: int = 0
     """Accepted inputs that run before the next one, though nothing runs now."""
+    deferred: int = 0
+    """Inputs that the agent has and no request has carried."""
 
 
 def is_command(text: str) -> bool:
@@ -67,6 +69,8 @@ def enter_meaning(text: str, mode: Mode) -> str:
         return f"{start} — it runs after {mode.waiting} inputs that wait; Esc takes them back"
     if mode.paused:
         return f"{start} — it waits until you resume ({PAUSE_KEY})"
+    if mode.deferred:
+        return f"{start} — what was not delivered goes with it"
     return start if mode.ready else f"{start} — it runs when the model is ready"
 
 
@@ -83,6 +87,6 @@ def other_keys(mode: Mode) -> list[str]:
         return ["Esc stops", "Alt+N at once", "Alt+Q after this task", "Ctrl+J newline"]
     if mode.paused:
         return [f"{PAUSE_KEY} resumes", "Alt+N resumes and sends", "Ctrl+J newline"]
-    if mode.waiting:
+    if mode.waiting or mode.deferred:
         return [f"{PAUSE_KEY} goes on with what waits", "Ctrl+J newline"]
     return ["Ctrl+J newline"]

@@ -66,10 +66,10 @@ class LiveSession(Protocol):
         ...
 
     async def withdraw(self, name: str) -> str:
-        """Take back a supplement that is still pending; returns its text.
+        """Take back a supplement, or a queued input by its IRI; returns its text.
 
         Raises:
-            UsageError: if it is not pending any more.
+            UsageError: if a request has carried it.
         """
         ...
 

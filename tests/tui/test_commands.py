@@ -37,6 +37,7 @@ def test_the_title_says_what_enter_does(
         (Mode(busy=True, paused=True), "the agent reads it when you resume (F8)"),
         (Mode(has_task=True, paused=True), "Enter: send — it waits until you resume (F8)"),
         (Mode(has_task=True, waiting=1), "it runs after 1 input that waits; Esc takes that back"),
+        (Mode(has_task=True, deferred=1), "Enter: send — what was not delivered goes with it"),
         (Mode(has_task=True, waiting=3), "it runs after 3 inputs that wait; Esc takes them back"),
     ],
 )

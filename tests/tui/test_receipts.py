@@ -7,16 +7,17 @@ from gh_tui.events.entries import SupplementState
 from gh_tui.tui.app import GlidingHorseApp
 from gh_tui.tui.screens.text import TextScreen
 from gh_tui.tui.widgets.entry import EntryScreen
+from gh_tui.tui.widgets.ledger import Ledger
 from gh_tui.tui.widgets.receipt_words import receipt_words
+from gh_tui.tui.widgets.row import mark_words, marks
 from tests.tui.harness import ScriptedSession, app_with
 from tests.tui.looking import SIZES, enter, live, running, screen_text, until
 
 
 def receipt_line(app: GlidingHorseApp, name: str) -> str:
-    """The line of the receipt with this short name."""
+    """The line of the receipt with this short name; empty if there is none."""
     lines = [line for line in screen_text(app).splitlines() if f" {name} " in line[:12]]
-    assert len(lines) == 1, screen_text(app)
-    return lines[0]
+    return lines[0] if lines else ""
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -67,6 +68,54 @@ async def test_a_key_shows_the_message_that_carried_it(size: tuple[int, int]) ->
         await pilot.press("s")
         await until(pilot, lambda: isinstance(app.screen, TextScreen))
         assert str(app.screen.query_one(".dialog-text").render()) == content
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_pin_and_demotion_are_marked_on_the_receipt_and_in_the_timeline(
+    size: tuple[int, int],
+) -> None:
+    session = ScriptedSession()
+    app = app_with(session)
+    async with running(app, size) as pilot:
+        await session.say("task")
+        await session.request(1)
+        await session.supplement("only the north side")
+        await session.bus.publish(
+            ev.InputClassified(
+                class_="ProvideConstraint", group="information", by="x", id="s1", standing=True
+            )
+        )
+        iri = await session.deliver("s1", cycle=2, request=2)
+        constraint = ev.InputClassified(
+            class_="ProvideConstraint", group="information", by="x", iri=iri, standing=True
+        )
+        await session.bus.publish(constraint)
+        await until(pilot, lambda: "§ constraint" in receipt_line(app, "s1"))
+        assert "§ standing" in mark_words(live(app).state.turns[iri], Ledger())
+        await session.bus.publish(ev.TurnPinned(iri=iri))
+        await until(pilot, lambda: "◆§ constraint" in receipt_line(app, "s1"))
+        await session.bus.publish(ev.TurnUnpinned(iri=iri))
+        await until(pilot, lambda: " ordinary " in receipt_line(app, "s1"))
+        line = receipt_line(app, "s1")
+        assert "only the north" in line
+        assert not {"§", "◆"} & set(line)
+        assert "constraint" not in line
+        assert "§" not in marks(live(app).state.turns[iri], Ledger())
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_pass_it_came_through_is_on_its_line(size: tuple[int, int]) -> None:
+    session = ScriptedSession()
+    app = app_with(session)
+    async with running(app, size) as pilot:
+        await session.say("task")
+        await session.request(1)
+        await session.supplement("only the north side")
+        iri = await session.deliver("s1", cycle=12, request=12)
+        await session.request(19, cycle=19, iris=(iri,))
+        await session.bus.publish(ev.PassFinished(pass_=11, tokens_after=9, prefix_kept=0))
+        await until(pilot, lambda: "seen r12–r19, kept p11" in receipt_line(app, "s1"))
+        assert "only the north" in receipt_line(app, "s1")
 
 
 async def test_editing_takes_it_back_into_the_box() -> None:

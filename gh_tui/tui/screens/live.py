@@ -17,14 +17,13 @@ from gh_tui.events.envelope import Envelope
 from gh_tui.events.state import SessionState
 from gh_tui.tui.commands import PAUSE_KEY, Mode, is_command
 from gh_tui.tui.ports import LiveSession
-from gh_tui.tui.receipt_acts import command_for, take_back
 from gh_tui.tui.screens.approval import ApprovalScreen
 from gh_tui.tui.screens.session import SessionScreen
 from gh_tui.tui.screens.setup import SetupScreen
 from gh_tui.tui.screens.text import TextScreen
 from gh_tui.tui.widgets.composer import Composer, Offer
 from gh_tui.tui.widgets.input_box import InputBox, Way, typed
-from gh_tui.tui.widgets.receipt_words import Receipt
+from gh_tui.tui.widgets.receipt_words import Receipt, command_for
 from gh_tui.tui.widgets.receipts import Receipts
 from gh_tui.tui.widgets.start import StartPanel
 
@@ -170,6 +169,7 @@ class LiveScreen(SessionScreen):
                 has_task=self.state.task is not None,
                 paused=self.state.paused,
                 waiting=self._held,
+                deferred=sum(entry.status == "taken" for entry in self.state.pending),
             )
         )
         self.refresh_bindings()
@@ -389,7 +389,7 @@ class LiveScreen(SessionScreen):
     async def _take_back(self, entry: Receipt, *, edit: bool) -> None:
         if self._session is None:
             return
-        text = await take_back(self._session, entry)
+        text = await self._session.withdraw(entry.id)
         if edit:
             self.composer.hand_back([typed(text)])
             self.home()

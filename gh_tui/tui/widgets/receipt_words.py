@@ -124,6 +124,21 @@ def notes(
     return [shorten(line, width) for line in lines]
 
 
+def command_for(action: str, entry: Receipt) -> str | None:
+    """The command that does what a key on a receipt means; None if there is nothing to do."""
+    if isinstance(entry, QueuedInput):
+        return None
+    match action:
+        case "accept" if entry.suggested:
+            return f"/class {entry.id} {entry.suggested}"
+        case "pin" | "unpin" if entry.iri is not None:
+            return f"/{action} {entry.iri}"
+        case "replaces" | "adds" | "unrelated" if entry.related is not None:
+            return f"/{action} {entry.id}"
+        case _:
+            return None
+
+
 def as_sent(entry: Receipt) -> tuple[str, str]:
     """The message that carried an entry, under a line that says where it stood."""
     if isinstance(entry, QueuedInput):

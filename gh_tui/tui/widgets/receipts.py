@@ -30,7 +30,7 @@ FEW = 3
 _INDENT = 4
 """Cells in front of what the user may decide."""
 _STATE = 34
-_STATE_NARROW = 24
+_STATE_NARROW = 26
 """Cells at most of the way of an entry, in a wide and in a narrow pane."""
 _CLASS = 15
 _WIDE = 110

@@ -135,6 +135,7 @@ def mark_words(turn: TurnState, ledger: Ledger) -> list[str]:
         ("+ supplement", turn.is_supplement),
         ("§ standing", turn.standing and not turn.demoted),
         ("made ordinary", turn.demoted),
+        ("taken back", turn.withdrawn),
         ("attachment", turn.attached),
         ("◂ newest", turn.iri == ledger.newest),
     ]
