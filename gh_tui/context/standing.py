@@ -9,6 +9,7 @@ import numpy as np
 
 from gh_tui.context.prompts import ANSWER, STANDING_HEADER
 from gh_tui.embedding.vectors import cosine as vector_cosine
+from gh_tui.memory.table import FULL
 from gh_tui.memory.tokens import count, scale
 
 if TYPE_CHECKING:
@@ -97,9 +98,10 @@ def _candidates(l1: L1Session, budget: int, factor: float, *, few: bool) -> list
         latest = l1.latest_input
         far |= np.arange(len(l1)) != (-1 if latest is None else l1.row(latest.iri))
     far[-1:] = False  # the last message says it itself
-    turns = [l1.turns[row] for row in np.flatnonzero(table.guarded & far).tolist()]
-    # The block repeats verbatim; an attachment is nowhere shown so.
-    return [turn for turn in turns if not turn.is_task and not turn.attached]
+    rows = np.flatnonzero(table.guarded & far).tolist()
+    # The block repeats verbatim: not the attachments that are shown in part.
+    turns = [l1.turns[row] for row in rows if l1.message(row, FULL).text == l1.turns[row].text]
+    return [turn for turn in turns if not turn.is_task]
 
 
 def _choose(

@@ -188,3 +188,16 @@ def test_other_languages_stand_word_for_word(text: str) -> None:
     talk = drifted(text)
     talk.say("user", "Go on.")
     assert f"- {text}" in request(talk).messages[-1].text
+
+
+def test_an_attachment_is_repeated_only_where_it_is_shown_whole() -> None:
+    talk = Talk(attached_limit=12)
+    talk.say("user", "Move the service.", is_task=True)
+    talk.say("user", "Never connect to prod! " * 14, standing=True, attached=True)
+    talk.say("user", "Use port 5433.", standing=True, attached=True)
+    for _ in range(5):
+        talk.say("assistant", LONG)
+    talk.say("user", "Which database?")
+    last = request(talk).messages[-1].text
+    assert "- Use port 5433.\n" in last
+    assert "prod" not in last

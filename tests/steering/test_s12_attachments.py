@@ -148,6 +148,8 @@ async def test_a_resumed_session_sends_an_attachment_as_it_was_sent_before(
             assert shown(again) == shown(run)
         iri = next(t.iri for t in again.session.state.turns.values() if t.text == BIG)
         assert again.session.state.turns[iri].attached
+        changes = again.events(ev.TurnFidelityChanged)
+        assert not any(change.attached for change in changes)  # it was one from the first
         assert again.session.state.turns[iri].fidelity == "full"
 
 
