@@ -13,10 +13,10 @@ from gh_tui.embedding.vectors import Vector
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
 _VALUE = re.compile(
-    r"\b[A-Z][A-Z0-9_-]{2,}\b|[\"“「『`][^\"”」』`]+[\"”」』`]|\d|\b\w+[._/@]\w+|[~/]\w+/"
+    r"\b[A-Z][A-Z0-9_-]{2,}\b|[\"“「『`][^\"”」』`]{1,200}[\"”」』`]|\d|\b\w+[._/@]\w+|[~/]\w+/"
 )
 _STATES = re.compile(
-    r"\b(?:is|are|equals|called|named|adalah|ialah|bernama|jadi|isnya|nya)\b|\w+nya\b|是|为|叫|等于|改成|=",
+    r"\b(?:is|are|equals|called|named|adalah|ialah|bernama|jadi|isnya|nya)\b|\wnya\b|是|为|叫|等于|改成|=",
     re.IGNORECASE,
 )
 _QUESTION_MARKS = ("?", "？")

@@ -53,6 +53,8 @@ _FIRM_AT = 0.15
 _NEVER = 2.0
 _SENTENCE_AT = 0.6
 _ASK_AT = 0.55
+_EDGE: Final = 2000
+"""Characters at each end that are looked at: between them is what was pasted."""
 
 Embed = Callable[[Sequence[str]], Awaitable[Matrix]]
 
@@ -76,6 +78,10 @@ class Classification:
     def acts(self) -> bool:
         """Whether the input is a control to be carried out rather than told to the model."""
         return self.class_ in ACTING
+
+
+def _edges(text: str) -> str:
+    return text if len(text) <= 2 * _EDGE else f"{text[:_EDGE]}\n{text[-_EDGE:]}"
 
 
 def of_class(
@@ -139,6 +145,7 @@ class Supervisor:
         phrase = self._phrases.lookup(text)
         if phrase is not None:
             return of_class(phrase, "phrase")
+        text = _edges(text)
         if not text.strip() or self._questions.plain(text):
             return of_class("AddContext", "rules")
         shares, by = await self._shares(text, vector)

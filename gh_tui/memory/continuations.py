@@ -40,7 +40,9 @@ _ORDINALS = frozenset(
 _ORDINAL_WORDS = frozenset(word.strip() for word in _ORDINALS if word.strip())
 
 _ITEM = re.compile(
-    r"^\s*(?:[-*•]\s+|(?P<mark>\d{1,2}|[A-Za-z])\s*[.):、）]\s*)(?P<text>\S.*)$", re.MULTILINE
+    r"^[^\S\n]*(?:[-*•][^\S\n]+|(?P<mark>\d{1,2}|[A-Za-z])[^\S\n]*[.):、）][^\S\n]*)"
+    r"(?P<text>\S.*)$",
+    re.MULTILINE,
 )
 _ASKING_END = re.compile(r"[?？]\s*[\"'”’)）*_]*\s*$")
 _OFFER = re.compile(

@@ -97,3 +97,8 @@ def test_a_list_that_offers_a_choice_is_answered(text: str, agent: str) -> None:
 @pytest.mark.parametrize("agent", ["", "Done. The index is there.", "- one thing I did"])
 def test_short_inputs_do_not_answer_a_turn_that_did_not_ask(agent: str) -> None:
     assert not is_answer("the blue one", agent)
+
+
+def test_blank_lines_without_end_are_read_in_one_go() -> None:
+    assert not is_answer("1", "\n" * 1_000_000)
+    assert is_answer("1", CHOICE + "\n" * 1_000_000)
