@@ -82,6 +82,52 @@ def test_a_queued_input_waits_until_its_turn_or_its_return() -> None:
     assert list(state.turns) == ["i1"]
 
 
+def test_what_begins_at_once_does_not_wait_and_after_a_failure_or_a_restart_all_does() -> None:
+    state = SessionState()
+    steps: list[tuple[ev.Event, list[str]]] = [
+        (ev.UserInputReceived(iri="i1", text="one"), []),
+        (turn("i1"), []),
+        (ev.CycleStarted(cycle=1), []),
+        (ev.UserInputReceived(iri="i2", text="two"), ["i2"]),
+        (ev.UserInputReceived(iri="i3", text="three"), ["i2", "i3"]),
+        (ev.TaskFinished(outcome="done", text=""), ["i3"]),
+        (turn("i2"), []),
+        (ev.CycleStarted(cycle=2), ["i3"]),
+        (ev.TaskFinished(outcome="failed", text="cut"), ["i3"]),
+        (ev.UserInputReceived(iri="i4", text="four"), ["i4"]),
+    ]
+    for envelope, (event, waiting) in zip(
+        envelopes(*[event for event, _ in steps]), steps, strict=True
+    ):
+        state.apply(envelope)
+        assert list(state.waiting) == waiting, event
+    start = ev.SessionStarted(
+        provider="p",
+        model="m",
+        window=1,
+        window_source="server",
+        embedder="native",
+        settings={},
+    )
+    state.apply(envelopes(start)[0])
+    assert list(state.waiting) == ["i3", "i4"]
+
+
+def test_an_instruction_that_was_replaced_came_through_no_pass() -> None:
+    gone = ev.TurnFidelityChanged(
+        iri="i1", before="full", after="archived", phase="user", terms={}, tokens_freed=5
+    )
+    state = fold(
+        envelopes(
+            ev.SupplementaryInputReceived(id="a", text="use pnpm"),
+            turn("i1", "a"),
+            gone,
+            ev.PassFinished(pass_=2, tokens_after=50, prefix_kept=10),
+        )
+    )
+    assert state.supplements["a"].kept_through is None
+
+
 def test_a_pass_keeps_why_each_turn_changed() -> None:
     change = ev.TurnFidelityChanged(
         iri="i1",

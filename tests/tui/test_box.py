@@ -96,7 +96,7 @@ async def test_ctrl_j_makes_a_line_and_alt_q_queues(size: tuple[int, int]) -> No
         for key, char in (("a", "a"), ("ctrl+j", "\n"), ("b", "b"), ("alt+q", "q")):
             box.post_message(events.Key(key, char))  # all at once, as a fast typist's arrive
         await until(pilot, lambda: session.queued == ["a\nb"])
-        await until(pilot, lambda: "queued: after this task" in screen_text(app))
+        await until(pilot, lambda: "after this task      a b" in screen_text(app))
         assert "1 queued" in screen_text(app)
         assert session.submitted == []
 

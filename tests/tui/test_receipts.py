@@ -146,7 +146,7 @@ async def test_a_suggested_class_is_accepted_with_one_key() -> None:
                 class_="AddContext", group="information", by="x", id="s1", suggested="Pause"
             )
         )
-        await until(pilot, lambda: "perhaps pause?: F5, then a accepts" in screen_text(app))
+        await until(pilot, lambda: "perhaps pause? F5, then a accepts" in screen_text(app))
         assert "context" in receipt_line(app, "s1"), "the suggestion hides the class"
         await pilot.press("f5", "a")
         await until(pilot, lambda: session.submitted == ["/class s1 Pause"])

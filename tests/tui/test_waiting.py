@@ -114,9 +114,9 @@ async def test_after_a_failure_a_queued_input_is_seen_and_taken_back(
     async with working(tmp_path, mind, ending="cut") as run:
         box = live(run.app).composer.box
         await run.say("delete it", "alt+q")
-        await run.shows("queued: after this task", "1 queued")
+        await run.shows("after this task      delete it", "1 queued")
         await run.fail()
-        await run.shows("queued: waits for you", "1 queued")
+        await run.shows("waits for you        delete it", "1 queued")
         await run.shows("it runs after 1 input that waits; Esc takes that back")
         await run.pilot.press("h", "i", "escape")
         await run.until(lambda: box.text == "delete it\nhi")
@@ -161,7 +161,7 @@ async def test_after_a_restart_all_that_waits_is_seen(tmp_path: Path, mind: Mind
         await run.session.close()
         recording = run.session.recording
     async with working(tmp_path, mind, resume=recording, begin=False) as run:
-        await run.shows("queued: waits for you", "count them", "names only")
+        await run.shows("waits for you        count them", "names only")
         await run.shows("1 pending", "1 queued")
         await run.shows("it runs after 2 inputs that wait; Esc takes them back")
         await run.pilot.press("escape")

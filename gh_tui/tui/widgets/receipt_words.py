@@ -60,7 +60,7 @@ def receipts_of(state: SessionState) -> list[Receipt]:
 def receipt_words(entry: Receipt) -> str:
     """The state of an entry in words, sanitised."""
     if isinstance(entry, QueuedInput):
-        return f"queued: {entry.state}"
+        return "queued"
     if entry.status == "returned":
         return f"returned ({visible(entry.returned or '')})"
     if entry.deferred:
@@ -85,10 +85,8 @@ def short_id(name: str) -> str:
     return one_line(f"{front[:1]}{number}" if dash else name, 6)
 
 
-def class_words(entry: Receipt, turn: TurnState | None) -> str:
+def class_words(entry: SupplementState, turn: TurnState | None) -> str:
     """The class in one word behind the marks of pin and standing instruction."""
-    if isinstance(entry, QueuedInput):
-        return ""
     name = one_line(entry.class_ or "", 20)
     word = CLASS_WORDS.get(name, name)
     if turn is None:
@@ -116,7 +114,7 @@ def notes(
     if entry.suggested:
         suggested = one_line(entry.suggested, 20)
         word = CLASS_WORDS.get(suggested, suggested)
-        accept = "" if keys == "none" else f": {first}a accepts"
+        accept = "" if keys == "none" else f" {first}a accepts"
         lines.append(f"perhaps {word}?{accept}")
     if entry.related is not None:
         choices = "replaces, adds or unrelated?" if keys == "none" else f"{first}{_CHOICES}"
@@ -142,7 +140,7 @@ def command_for(action: str, entry: Receipt) -> str | None:
 def as_sent(entry: Receipt) -> tuple[str, str]:
     """The message that carried an entry, under a line that says where it stood."""
     if isinstance(entry, QueuedInput):
-        return f"{short_id(entry.id)} · {receipt_words(entry)}", entry.text
+        return f"{short_id(entry.id)} · queued: {entry.state}", entry.text
     carrier = entry.carrier
     if carrier is None:
         return f"{entry.id} · {entry.status}: no request has carried it yet", entry.text

@@ -32,6 +32,7 @@ _INDENT = 4
 _STATE = 34
 _STATE_NARROW = 26
 """Cells at most of the way of an entry, in a wide and in a narrow pane."""
+_SCORE = 6
 _CLASS = 15
 _WIDE = 110
 
@@ -163,20 +164,22 @@ class Receipts(Static, can_focus=True):
     def _line(self, entry: Receipt, state_cells: int) -> Content:
         chosen = self.has_focus and entry.id == self.selected
         mark, style = _mark(entry)
-        turn, score = None, " –  "
-        if not isinstance(entry, QueuedInput):
-            turn = self._state.turns.get(entry.iri or "")
-            if entry.relevance_score is not None:
-                score = f"{entry.relevance_score:.2f}"
         return Content.assemble(
             ("› " if chosen else "  ", "$accent"),
             (f"{mark} ", style),
             (fit(short_id(entry.id), 5), DIM),
             column(receipt_words(entry), state_cells),
-            (f"{score}  ", DIM),
-            column(class_words(entry, turn), _CLASS),
+            self._understood(entry),
             Content(one_line(entry.text)),
         )
+
+    def _understood(self, entry: Receipt) -> Content:
+        """Score and class; of a queued input, when it runs."""
+        if isinstance(entry, QueuedInput):
+            return column(entry.state, _SCORE + _CLASS)
+        score = " –  " if entry.relevance_score is None else f"{entry.relevance_score:.2f}"
+        class_ = class_words(entry, self._state.turns.get(entry.iri or ""))
+        return Content.assemble((f"{score}  ", DIM), column(class_, _CLASS))
 
     def action_move(self, step: int) -> None:
         """Select another line."""
