@@ -78,6 +78,32 @@ async def test_allowing_waits_until_all_of_it_was_seen(size: tuple[int, int]) ->
         await until(pilot, lambda: session.approvals == [("c1", True)])
 
 
+@pytest.mark.parametrize("size", [(40, 10), (36, 8), (60, 12)])
+async def test_the_keys_can_be_seen_in_a_low_terminal(size: tuple[int, int]) -> None:
+    session = ScriptedSession()
+    app = app_with(session)
+    async with running(app, size) as pilot:
+        await session.request(1)
+        lines = "\n".join(f"line {i}" for i in range(9))
+        await session.bus.publish(asking(preview=f"a.txt (new, 9 lines)\n{lines}"))
+        await until(pilot, lambda: isinstance(app.screen, ApprovalScreen))
+        await pilot.pause(QUIET)
+        seen: set[int] = set()
+        while True:
+            assert "Deny · Esc" in screen_text(app)
+            assert "Allow · Ctrl+Y" in screen_text(app)
+            seen |= {i for i in range(9) if f"line {i}" in screen_text(app)}
+            if seen == set(range(9)):
+                break
+            assert "There is more: PgDn." in screen_text(app)
+            await pilot.press("ctrl+y")
+            assert session.approvals == []
+            await pilot.press("pagedown")
+            await pilot.pause(QUIET)
+        await pilot.press("ctrl+y")
+        await until(pilot, lambda: session.approvals == [("c1", True)])
+
+
 async def test_letters_go_on_in_the_draft_and_answer_nothing() -> None:
     session = ScriptedSession()
     app = app_with(session)

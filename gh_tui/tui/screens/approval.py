@@ -29,7 +29,6 @@ GUARD_SECONDS = 0.4
 class ApprovalScreen(Dialog[bool | None]):
     """Allow (True), deny (False), or answered elsewhere (None)."""
 
-    AROUND = 9
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+y", "answer(True)", "allow"),
         Binding("escape", "answer(False)", "deny"),
@@ -53,6 +52,9 @@ class ApprovalScreen(Dialog[bool | None]):
         self._seen_to = 0
         """Lines from the top that have been on the screen without a gap."""
         self._seen = False
+        self._is_fitted = False
+        """Until then more of the text is laid out than can be seen."""
+        self._shown_hint = ""
 
     def compose(self) -> ComposeResult:
         """What would run, all of it, then the answers."""
@@ -63,8 +65,8 @@ class ApprovalScreen(Dialog[bool | None]):
                 yield Static(Content(self._text()), classes="dialog-text")
             yield Static(classes="dialog-keys", id="lock")
             with Horizontal(classes="buttons"):
-                yield Button(Content(" Deny · Esc "), id="deny", compact=True)
-                yield Button(Content(" Allow · Ctrl+Y "), id="allow", disabled=True, compact=True)
+                yield Button(Content("Deny · Esc"), id="deny", compact=True)
+                yield Button(Content("Allow · Ctrl+Y"), id="allow", disabled=True, compact=True)
 
     def _text(self) -> str:
         preview = self.tool.preview
@@ -80,20 +82,27 @@ class ApprovalScreen(Dialog[bool | None]):
         self._quiet_since = self._now()
         preview = self.query_one("#preview", VerticalScroll)
         self.watch(preview, "scroll_y", self._look, init=False)
-        self.call_after_refresh(self._look)
         self.set_timer(GUARD_SECONDS, self._unlock)
         self._unlock()
 
     def on_resize(self) -> None:
-        """Another size may show more."""
-        self.call_after_refresh(self._look)
+        """Another size may show more, once the window has taken it."""
+        self._is_fitted = False
+
+    def fitted(self) -> None:
+        """What is laid out now is what is seen."""
+        self._is_fitted = True
+        self._look()
 
     def _now(self) -> float:
         return events.Event().time
 
     def _look(self) -> None:
+        if not self._is_fitted:
+            return
         preview = self.query_one("#preview", VerticalScroll)
-        top, height = round(preview.scroll_y), preview.size.height
+        top = round(preview.scroll_y)
+        height = min(preview.size.height, self.find_widget(preview).visible_region.height)
         if height > 0 and top <= self._seen_to:  # a jump over the middle shows nothing of it
             self._seen_to = max(self._seen_to, top + height)
         self._seen = self._seen or (height > 0 and self._seen_to >= preview.virtual_size.height)
@@ -106,13 +115,22 @@ class ApprovalScreen(Dialog[bool | None]):
 
     def _unlock(self) -> None:
         self.query_one("#allow", Button).disabled = not self._seen or self.guarded
-        deny = "Esc denies it; letters go to the box" if self._has_draft() else "Esc or n denies it"
-        words = (
-            f"Ctrl+Y allows it once · {deny}"
-            if self._seen
-            else "There is more below: PgDn. It can be allowed when all of it was seen."
-        )
-        self.query_one("#lock", Static).update(Content(words))
+        hint = self._hint()
+        if hint != self._shown_hint:
+            self._shown_hint = hint
+            self.query_one("#lock", Static).update(Content(hint))
+            self.fit()
+
+    def _hint(self) -> str:
+        draft = self._has_draft()
+        if not self._seen and self.low:
+            return "There is more: PgDn."
+        if not self._seen:
+            return "There is more below: PgDn. It can be allowed when all of it was seen."
+        if self.low:
+            return "Letters go to the box." if draft else "n denies it, too."
+        deny = "Esc denies it; letters go to the box" if draft else "Esc or n denies it"
+        return f"Ctrl+Y allows it once · {deny}"
 
     def on_event_key(self, event: events.Key) -> bool:
         """Whether a key is done with: it came too early, or its character is the box's."""

@@ -17,7 +17,6 @@ from gh_tui.tui.screens.dialog import Dialog
 class SetupScreen(Dialog[str]):
     """Dismissed with `samples`, `stay` or `quit`."""
 
-    AROUND = 9
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f2,enter", "dismiss('samples')", "samples"),
         Binding("escape", "dismiss('stay')", "back"),
@@ -36,10 +35,10 @@ class SetupScreen(Dialog[str]):
             with VerticalScroll():
                 yield Static(Content(visible(self._message)), classes="dialog-text")
             yield Static(
-                Content(
-                    "F2 replays a recorded session: it needs no model.\n"
-                    "Esc goes back to the session · q quits. Text can be selected and copied "
-                    "with the mouse and Ctrl+C."
-                ),
+                Content("F2 replays a recorded session: it needs no model.\nEsc back · q quits"),
                 classes="dialog-keys",
+            )
+            yield Static(
+                Content("Text can be selected and copied with the mouse and Ctrl+C."),
+                classes="dialog-more",
             )

@@ -33,4 +33,4 @@ class TextScreen(Dialog[None]):
             yield Static(Content(one_line(self._head)), classes="dialog-head")
             with VerticalScroll():
                 yield Static(Content(visible(self._text)), classes="dialog-text")
-            yield Static(Content("Esc closes · arrows and page keys scroll"), classes="dialog-keys")
+            yield Static(Content("Esc closes · ↑ ↓ PgUp PgDn scroll"), classes="dialog-keys")
