@@ -145,8 +145,8 @@ class GlidingHorseApp(QuietCrash, App[int]):
         try:
             if self._live is not None:
                 await self._live.close_session()
-                if self._live.start_failure is not None:
-                    raise self._live.start_failure
+                if isinstance(self._live.failure, GhError):
+                    raise self._live.failure
         except GhError as error:
             code, words = code or 1, visible(str(error))
         if not self.is_headless:

@@ -58,6 +58,9 @@ async def test_a_session_that_cannot_open_says_why() -> None:
         await enter(pilot, "hello")
         await until(pilot, lambda: "not accepted" in screen_text(app))
         assert live(app).composer.box.text == "hello"
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: app.return_code is not None)
+    assert app.return_code == 1
 
 
 async def test_quitting_closes_the_session() -> None:

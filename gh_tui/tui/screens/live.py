@@ -60,9 +60,8 @@ class LiveScreen(SessionScreen):
         self._session: LiveSession | None = None
         self._opened = asyncio.Event()
         """Set when there is a session, or when there will be none."""
-        self._failure: Exception | None = None
-        self.start_failure: GhError | None = None
-        """Why the session has not started, as long as it has not."""
+        self.failure: Exception | None = None
+        """Why there is no session, or why it has not started yet."""
         self._ready = False
         self._waiting_approvals: list[str] = []
         self._asking: ApprovalScreen | None = None
@@ -103,7 +102,7 @@ class LiveScreen(SessionScreen):
             self.start.progress("no model can be reached yet")
             self.app.push_screen(SetupScreen(str(error)), self._after_setup)
         except GhError as error:
-            self.start_failure = error
+            self.failure = error
             raise
         else:
             self._ready = True
@@ -113,7 +112,7 @@ class LiveScreen(SessionScreen):
         try:
             self._session = await self._open_session()
         except Exception as error:
-            self._failure = error
+            self.failure = error
             raise
         finally:
             self._opened.set()
@@ -144,7 +143,7 @@ class LiveScreen(SessionScreen):
         match envelope.event:
             case ev.SessionStarted() as event:
                 self.start.chosen(event)
-                self._ready, self.start_failure = True, None
+                self._ready, self.failure = True, None
             case ev.TurnAdded(role="user", supplement=None):
                 self.composer.receipts.settle()
             case ev.ToolRequested(needs_approval=True) as event:
@@ -275,7 +274,7 @@ class LiveScreen(SessionScreen):
         await self._opened.wait()
         session = self._session
         if session is None:
-            raise GhError(f"there is no session: {self._failure}")
+            raise GhError(f"there is no session: {self.failure}")
         if attach is None and (found := await session.oversize(text)) is not None:
             return Offer(text, way, found)
         if way == "queue" and not is_command(text):
