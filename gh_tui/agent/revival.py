@@ -50,6 +50,7 @@ class Parts:
 async def revive(parts: Parts, restored: Restored) -> None:
     """Fill `parts` from a recording and close what was open when the program ended."""
     _fill(parts, restored)
+    await parts.bus.publish_all(parts.l1.mend(parts.memory.factor))
     if restored.state.task is not None:
         await parts.scorer.set_task(restored.state.task)
     await parts.coherence.restore()

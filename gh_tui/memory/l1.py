@@ -18,7 +18,7 @@ from gh_tui.events import types as ev
 from gh_tui.memory.eviction import EvictionConfig
 from gh_tui.memory.passes import PassPlan, PassPlanner, PassRequest, Place
 from gh_tui.memory.store import ATTACHED_LIMIT, RESULT_LIMIT, TurnStore
-from gh_tui.memory.table import ARCHIVED, FULL, LEVELS
+from gh_tui.memory.table import ARCHIVED, FULL, LEVELS, SUMMARY
 from gh_tui.memory.tokens import scale
 from gh_tui.memory.vectors import VECTOR_BYTES
 
@@ -89,6 +89,21 @@ class L1Session(TurnStore):
             self._exempt(self._row[iri])
         self._passes = {number: tuple(iris) for number, iris in (passes or {}).items()}
         self._last_pass = max(self._passes, default=0)
+
+    def mend(self, factor: float = 1.0) -> list[ev.Event]:
+        """Bring back to full each exchange that was changed in part: no server takes half of one.
+
+        A crash leaves that, since each turn's change is a record of its own.
+        """
+        units = [[head, *results] for head, results in self._members.items()]
+        levels = [self._table.level[rows] for rows in units]
+        torn = [
+            row
+            for rows, level in zip(units, levels, strict=True)
+            if level.min() <= SUMMARY < level.max()
+            for row in rows
+        ]
+        return list(self._raise(torn, "undo", factor))
 
     # What the user asks for.
 

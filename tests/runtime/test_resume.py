@@ -221,3 +221,23 @@ async def test_damaged_lines_are_told_and_the_rest_is_there(tmp_path: Path, mind
         await again.session.wait_idle()
         assert again.texts()[0] == "Describe this folder"
         assert recording.read_bytes().startswith(before)
+
+
+async def test_a_pass_that_a_crash_cut_within_an_exchange_leaves_no_half_of_it(
+    tmp_path: Path, mind: Mind
+) -> None:
+    two = {"calls": LOOK["calls"] * 2}
+    async with live([two, {"text": "Ok."}], tmp_path, mind) as run:
+        await run.session.submit("Describe this folder")
+        await run.session.wait_idle()
+        unit = [run.turn(number).iri for number in (2, 3, 4)]
+        first = ev.TurnFidelityChanged(
+            iri=unit[0], before="full", after="archived", phase="fusion", terms={}, tokens_freed=9
+        )
+        await run.session.bus.publish(first)
+        recording = crash(run, tmp_path)
+    async with live([{"text": "Ok."}], tmp_path, mind, resume=recording) as again:
+        assert [again.session.state.turns[iri].fidelity for iri in unit] == ["full"] * 3
+        await again.session.submit("Go on")
+        await again.session.wait_idle()
+        assert again.outcome == "done"
