@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from gh_tui.tui.markdown_rows import Indent, Words
 from gh_tui.tui.screens.dialog import Dialog
 from gh_tui.tui.widgets.composer import command_lines
 
@@ -83,6 +86,12 @@ SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
 )
 
 
+KEYS = 18
+"""Cells of the column of keys."""
+ROOM = 24
+"""Cells that the words beside it need; with less they stand below the keys."""
+
+
 class HelpScreen(Dialog[None]):
     """The help."""
 
@@ -97,10 +106,36 @@ class HelpScreen(Dialog[None]):
             yield Static(Content("Keys and commands"), classes="dialog-head")
             with VerticalScroll():
                 for title, lines in sections:
-                    drawn = [Content.styled(title, "bold"), *(_line(*line) for line in lines)]
-                    yield Static(Content("\n").join(drawn), classes="help-section")
+                    yield HelpSection(title, lines)
             yield Static(Content("Esc closes"), classes="dialog-keys")
 
 
-def _line(keys: str, words: str) -> Content:
-    return Content.assemble((f"  {keys:<16}", "bold $accent"), (words, ""))
+class HelpSection(Static):
+    """A title, then keys and words; words that wrap stay in their column."""
+
+    def __init__(self, title: str, lines: Sequence[tuple[str, str]]) -> None:
+        super().__init__(classes="help-section")
+        self._title = title
+        self._lines = lines
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Laid out anew for another width."""
+        width = event.size.width
+        rows = [Content.styled(self._title, "bold")]
+        for keys, words in self._lines:
+            rows += _laid(keys, words, width)
+        self.update(Content("\n").join(rows))
+
+
+def _laid(keys: str, words: str, width: int) -> Iterator[Content]:
+    head = Content.styled(f"  {keys} ", "bold $accent")
+    if width < KEYS + ROOM:
+        yield head
+        indent = Indent(Content(" " * 4), Content(" " * 4))
+    elif head.cell_length > KEYS:
+        yield head
+        indent = Indent(Content(" " * KEYS), Content(" " * KEYS))
+    else:
+        indent = Indent(head.pad_right(KEYS - head.cell_length), Content(" " * KEYS))
+    for line in Words(Content(words), indent).lines(width):
+        yield from (row.lead + row.text for row in line.rows)
