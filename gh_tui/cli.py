@@ -204,7 +204,8 @@ def _replay(arguments: argparse.Namespace) -> int:
     _needs_terminal("without one use --json or --state")
     from gh_tui.tui.app import run_replay
 
-    return run_replay(load_settings(find_paths().settings_file), arguments.file)
+    paths = find_paths()
+    return run_replay(load_settings(paths.settings_file), paths, arguments.file)
 
 
 def _score(arguments: argparse.Namespace) -> int:

@@ -249,13 +249,31 @@ def run_app(
     return app.return_code or 0
 
 
-def run_replay(settings: Settings, recording: Path) -> int:
-    """Replay a recording in the app; returns the exit status.
+def replay_app(settings: Settings, paths: Paths, recording: Path) -> GlidingHorseApp:
+    """The app on a recording.
 
     Raises:
         RecordingError: if it cannot be read.
     """
-    app = GlidingHorseApp(player=_open_player(recording), theme=settings.screen.theme)
+    return GlidingHorseApp(
+        player=_open_player(recording),
+        theme=settings.screen.theme,
+        theme_folder=paths.config / "themes",
+    )
+
+
+def run_replay(settings: Settings, paths: Paths, recording: Path) -> int:
+    """Replay a recording in the app; returns the exit status.
+
+    Args:
+        settings: all settings.
+        paths: where the user's themes are.
+        recording: the file.
+
+    Raises:
+        RecordingError: if it cannot be read.
+    """
+    app = replay_app(settings, paths, recording)
     app.run()
     return app.return_code or 0
 

@@ -48,11 +48,13 @@ class ScriptedSession:
         self.gate.set()
         self.start_gate = asyncio.Event()
         self.start_gate.set()
+        self.progress: Callable[[str], None] | None = None
         self.start_error: GhError | None = None
         self._turn = 0
         self._supplement = 0
 
     async def start(self, progress: Callable[[str], None] | None = None) -> None:
+        self.progress = progress
         if progress is not None:
             progress("looking for a model")
             progress("local model: loading 3/22")

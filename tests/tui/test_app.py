@@ -118,6 +118,31 @@ async def test_help_has_every_key_that_is_bound(size: tuple[int, int]) -> None:
         await until(pilot, lambda: isinstance(app.screen, HelpScreen))
 
 
+async def test_words_of_the_help_that_wrap_stay_in_their_column() -> None:
+    app = app_with(ScriptedSession())
+    async with running(app, (80, 24)) as pilot:
+        await pilot.press("f1")
+        await until(pilot, lambda: "at once: stops the running step" in screen_text(app))
+        lines = screen_text(app).split("\n")
+        place = next(i for i, line in enumerate(lines) if "at once: stops" in line)
+        column = lines[place].index("at once")
+        assert lines[place + 1][3:column].strip() == ""
+        assert lines[place + 1][column:].startswith("ends a pause")
+
+
+async def test_the_status_follows_what_is_loaded_without_an_event() -> None:
+    session = ScriptedSession()
+    app = app_with(session)
+    async with running(app) as pilot:
+        await until(pilot, lambda: session.progress is not None)
+        assert session.progress is not None
+        for words in ("local model is ready", "loading the embedder"):
+            session.progress(words)
+        await until(pilot, lambda: "… loading the embedder" in screen_text(app).split("\n")[0])
+        session.progress("the embedder is ready")
+        await until(pilot, lambda: "loading the embedder" not in screen_text(app))
+
+
 async def test_a_question_mark_in_the_box_is_text() -> None:
     app = app_with(ScriptedSession())
     async with running(app) as pilot:

@@ -12,7 +12,9 @@ from gh_tui.events import types as ev
 from gh_tui.events.codec import to_line
 from gh_tui.events.envelope import Envelope
 from gh_tui.session.player import Player
-from gh_tui.tui.app import GlidingHorseApp
+from gh_tui.settings.model import ScreenSettings, Settings
+from gh_tui.settings.paths import Paths
+from gh_tui.tui.app import GlidingHorseApp, replay_app
 from gh_tui.tui.screens.approval import ApprovalScreen
 from gh_tui.tui.screens.replay import ReplayScreen
 from tests.tui.harness import BOMB, ScriptedSession, app_with
@@ -154,3 +156,14 @@ async def test_no_samples_is_said() -> None:
         await until(pilot, lambda: "There are no samples" in screen_text(app))
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is live(app))
+
+
+async def test_a_replay_knows_the_users_themes(tmp_path: Path) -> None:
+    (tmp_path / "themes").mkdir()
+    (tmp_path / "themes" / "mine.toml").write_text('name = "mine"\nprimary = "#336699"\n')
+    recording = await record(tmp_path / "r.jsonl")
+    settings = Settings(screen=ScreenSettings(theme="mine"))
+    app = replay_app(settings, Paths(tmp_path, tmp_path), recording)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: "First I look." in screen_text(app))
+        assert app.theme == "mine"

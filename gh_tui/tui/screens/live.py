@@ -97,9 +97,9 @@ class LiveScreen(SessionScreen):
             session = await self._open()
             self._past_seq = max((e.seq or 0 for e in session.past), default=0)
             self.connect(session.bus, session.past)
-            await session.start(self.start.progress)
+            await session.start(self._progress)
         except ProviderUnavailable as error:
-            self.start.progress("no model can be reached yet")
+            self._progress("no model can be reached yet")
             self.app.push_screen(SetupScreen(str(error)), self._after_setup)
         except GhError as error:
             self.failure = error
@@ -107,6 +107,10 @@ class LiveScreen(SessionScreen):
         else:
             self._ready = True
             await self._settle_now()
+
+    def _progress(self, words: str) -> None:
+        self.start.progress(words)
+        self.status.show(self.state, None, self.start.latest)
 
     async def _open(self) -> LiveSession:
         try:
