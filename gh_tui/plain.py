@@ -84,9 +84,9 @@ async def obey(session: Session, line: bytes) -> bool:
     if not isinstance(command, dict):
         raise UsageError('a command is an object such as {"type":"cancel"}')
     client_id = _id(line)
-    attach = command.get("attach")
-    if not isinstance(attach, bool | None):
-        raise UsageError('"attach" is true (as an attachment) or false (whole, if it fits)')
+    attach = command.get("attach", False)
+    if not isinstance(attach, bool):
+        raise UsageError('"attach" is true (as an attachment) or false (whole if it fits)')
     match command:
         case {"type": "user_input", "text": str(text)} if text.strip() == "/exit":
             return False

@@ -15,7 +15,7 @@ from typing import Literal
 
 from threadpoolctl import threadpool_limits
 
-from gh_tui.agent.attachments import Oversize, Wish
+from gh_tui.agent.attachments import Oversize
 from gh_tui.agent.command_list import SPEAKING
 from gh_tui.agent.hooks import Hooks
 from gh_tui.agent.revival import revive
@@ -235,7 +235,7 @@ class Session:
         return memory.oversize(text)
 
     async def submit(
-        self, text: str, client_id: str | None = None, attach: Wish = None
+        self, text: str, client_id: str | None = None, attach: bool = False
     ) -> str | None:
         """What Enter does: a command, an input, or a supplement while the agent works.
 
@@ -262,17 +262,17 @@ class Session:
         return None
 
     async def command(
-        self, text: str, client_id: str | None = None, attach: Wish = None
+        self, text: str, client_id: str | None = None, attach: bool = False
     ) -> str | None:
         """Carry out a slash command other than /exit; as `submit`."""
         return await (await self._ready()).commands.run(text, client_id, attach)
 
-    async def queue(self, text: str, client_id: str | None = None, attach: Wish = None) -> None:
+    async def queue(self, text: str, client_id: str | None = None, attach: bool = False) -> None:
         """Accept an input that runs after the present task; as `submit`."""
         await (await self._ready()).engine.input(text, client_id, attach)
 
     async def supplement(
-        self, text: str, client_id: str | None = None, attach: Wish = None
+        self, text: str, client_id: str | None = None, attach: bool = False
     ) -> None:
         """Accept a supplement; before any task it is the task. As `submit`."""
         engine = (await self._ready()).engine

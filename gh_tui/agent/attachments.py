@@ -11,9 +11,6 @@ from typing import Final
 
 from gh_tui.events import types as ev
 
-Wish = bool | None
-"""True as an attachment, False whole if it fits, None not said: its size decides."""
-
 SHARE: Final = 0.15
 """Share of the budget above which an input is offered as an attachment."""
 SHOWN: Final = 0.05
@@ -54,16 +51,15 @@ def shown_tokens(budget: int, most: int) -> int:
     return min(most, max(1, int(SHOWN * budget)))
 
 
-def attaches(found: Oversize | None, wish: Wish) -> bool:
-    """Whether an input goes as an attachment; `found` if it is too large to go whole unasked."""
-    return bool(wish) or (found is not None and not (wish is False and found.fits))
+def attaches(found: Oversize | None, asked: bool) -> bool:
+    """Whether an input goes as an attachment: it was asked for, or it does not fit whole."""
+    return asked or (found is not None and not found.fits)
 
 
-def told(name: str, found: Oversize, wish: Wish) -> ev.Notice:
+def told(name: str, found: Oversize) -> ev.Notice:
     """What the user hears of an input that went as an attachment unasked."""
-    whole = " It does not fit whole." if wish is False or not found.fits else ""
     return ev.Notice(
         level="info",
-        text=f"{name} has {found.words}: it goes as an attachment.{whole} The model sees its head, "
-        "its tail and its IRI, and can read all of it with recall.",
+        text=f"{name} has {found.words} and does not fit whole: it goes as an attachment. "
+        "The model sees its head, its tail and its IRI, and can read all of it with recall.",
     )

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from gh_tui.agent.answers import Answers
-from gh_tui.agent.attachments import Wish
 from gh_tui.agent.coherence import CoherenceWatch
 from gh_tui.agent.command_list import COMMANDS, SPEAKING
 from gh_tui.agent.engine import Engine
@@ -70,13 +69,15 @@ class Commands:
             "/withdraw": self._withdraw,
         }
 
-    async def run(self, text: str, client_id: str | None = None, attach: Wish = None) -> str | None:
+    async def run(
+        self, text: str, client_id: str | None = None, attach: bool = False
+    ) -> str | None:
         """Carry out one command other than /exit.
 
         Args:
             text: the whole line, beginning with `/`.
             client_id: goes with what /now and /queue accept.
-            attach: whether that goes as an attachment; None decides by its size.
+            attach: whether that goes as an attachment.
 
         Returns:
             A line for the user, or None where the events say it all.

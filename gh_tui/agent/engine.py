@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 
 from gh_tui.agent.approval import ApprovalDesk, Decision
-from gh_tui.agent.attachments import Oversize, Wish, attaches, told
+from gh_tui.agent.attachments import Oversize, attaches, told
 from gh_tui.agent.coherence import CoherenceWatch
 from gh_tui.agent.hooks import Hooks, Veto
 from gh_tui.agent.inbox import Inbox
@@ -70,13 +70,13 @@ class Engine:
         """Whether the agent waits between cycles."""
         return self._runner.paused
 
-    async def input(self, text: str, client_id: str | None = None, attach: Wish = None) -> None:
+    async def input(self, text: str, client_id: str | None = None, attach: bool = False) -> None:
         """Accept an input of its own: it runs when what came before is done.
 
         Args:
             text: what the user says.
             client_id: goes with what is recorded of it.
-            attach: as `attachments.attaches`; an attachment that was not asked for is told.
+            attach: as an attachment; one that does not fit whole becomes one, and that is told.
 
         Raises:
             UsageError: if the queue limit is reached.
@@ -94,7 +94,9 @@ class Engine:
         # Once it is on disk it also runs, even if whoever said it has gone.
         await uninterrupted(work())
 
-    async def supplement(self, text: str, client_id: str | None = None, attach: Wish = None) -> str:
+    async def supplement(
+        self, text: str, client_id: str | None = None, attach: bool = False
+    ) -> str:
         """Accept an input for the running task, as `input`; with none running, a run starts.
 
         Returns:
@@ -116,13 +118,13 @@ class Engine:
 
         return await uninterrupted(work())
 
-    async def _tell(self, name: str, found: Oversize | None, attach: Wish) -> None:
+    async def _tell(self, name: str, found: Oversize | None, attach: bool) -> None:
         """Say that an input went as an attachment, if nobody asked for that."""
         if found is not None and not attach and attaches(found, attach):
             with contextlib.suppress(GhError):  # the input itself is on disk
-                await self._bus.publish(told(name, found, attach))
+                await self._bus.publish(told(name, found))
 
-    async def interrupt(self, text: str, client_id: str | None = None, attach: Wish = None) -> str:
+    async def interrupt(self, text: str, client_id: str | None = None, attach: bool = False) -> str:
         """Accept a supplement and cut the running step short, so that it is delivered now.
 
         A pause ends, since nothing is delivered during one.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from gh_tui.agent.attachments import Oversize, Wish
+from gh_tui.agent.attachments import Oversize
 from gh_tui.events.bus import EventBus
 from gh_tui.events.envelope import Envelope
 
@@ -45,7 +45,7 @@ class LiveSession(Protocol):
         """What there is to say of a text that is too large to be sent whole unasked."""
         ...
 
-    async def submit(self, text: str, *, attach: Wish = None) -> str | None:
+    async def submit(self, text: str, *, attach: bool = False) -> str | None:
         """What Enter does; returns when it is durable, perhaps with a line to show.
 
         Raises:
@@ -53,7 +53,7 @@ class LiveSession(Protocol):
         """
         ...
 
-    async def queue(self, text: str, *, attach: Wish = None) -> None:
+    async def queue(self, text: str, *, attach: bool = False) -> None:
         """Accept an input that runs after the present task."""
         ...
 

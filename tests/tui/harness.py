@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from gh_tui.agent.attachments import Oversize, Wish
+from gh_tui.agent.attachments import Oversize
 from gh_tui.clock import ManualClock
 from gh_tui.errors import GhError, UsageError
 from gh_tui.events import types as ev
@@ -40,7 +40,7 @@ class ScriptedSession:
         self.measuring = asyncio.Event()
         """Closed, `oversize` does not return."""
         self.measuring.set()
-        self.attached: list[Wish] = []
+        self.attached: list[bool] = []
         """The wish that came with each accepted input."""
         self.answer: str | None = None
         self.gate = asyncio.Event()
@@ -67,7 +67,7 @@ class ScriptedSession:
         await self.measuring.wait()
         return None if text.startswith("/") else self.large
 
-    async def submit(self, text: str, *, attach: Wish = None) -> str | None:
+    async def submit(self, text: str, *, attach: bool = False) -> str | None:
         await self.gate.wait()
         if self.refuse is not None:
             raise UsageError(self.refuse)
@@ -81,7 +81,7 @@ class ScriptedSession:
             await self.say(text)
         return self.answer
 
-    async def queue(self, text: str, *, attach: Wish = None) -> None:
+    async def queue(self, text: str, *, attach: bool = False) -> None:
         self.queued.append(text)
         self.attached.append(attach)
         await self.bus.publish(ev.UserInputReceived(iri=self.iri(), text=text))

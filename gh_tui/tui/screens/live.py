@@ -9,7 +9,6 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from gh_tui.agent.attachments import Wish
 from gh_tui.clock import SystemClock, timestamp
 from gh_tui.errors import GhError, ProviderUnavailable
 from gh_tui.events import types as ev
@@ -271,7 +270,7 @@ class LiveScreen(SessionScreen):
         if entered_again:
             await self._submit("send")
 
-    async def _hand_over(self, text: str, way: Way, attach: Wish) -> str | Offer | None:
+    async def _hand_over(self, text: str, way: Way, attach: bool | None) -> str | Offer | None:
         if (action := OWN_COMMANDS.get(text.strip())) is not None:
             await self.app.run_action(action)
             return None
@@ -282,13 +281,13 @@ class LiveScreen(SessionScreen):
         if attach is None and (found := await session.oversize(text)) is not None:
             return Offer(text, way, found)
         if way == "queue" and not is_command(text):
-            await session.queue(text, attach=attach)
+            await session.queue(text, attach=bool(attach))
             return None
         if way != "now" or is_command(text):
-            return await session.submit(text, attach=attach)
+            return await session.submit(text, attach=bool(attach))
         if session.busy:
-            return await session.submit(f"/now {text.removeprefix('/')}", attach=attach)
-        answer = await session.submit(text, attach=attach)
+            return await session.submit(f"/now {text.removeprefix('/')}", attach=bool(attach))
+        answer = await session.submit(text, attach=bool(attach))
         if self.state.paused:
             await session.submit("/resume")
         return answer

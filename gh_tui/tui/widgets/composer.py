@@ -9,7 +9,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from gh_tui.agent.attachments import Oversize, Wish
+from gh_tui.agent.attachments import Oversize
 from gh_tui.agent.command_list import COMMANDS, Command
 from gh_tui.text import one_line, visible
 from gh_tui.tui.commands import Mode, completed, enter_meaning, matching, other_keys
@@ -157,11 +157,12 @@ class Composer(Vertical):
         self.retitle()
         return self._entered_again and self.offer is None
 
-    def answered(self, way: Way) -> tuple[Way, Wish]:
+    def answered(self, way: Way) -> tuple[Way, bool | None]:
         """What a key says to an open offer: which way the text goes, and as what.
 
         Returns:
-            `whole` where it cannot go so: nothing is to be done.
+            `whole` where it cannot go so: nothing is to be done. What it goes as is None where
+            nothing was offered.
         """
         offer = self.offer
         whole = way == "whole"
