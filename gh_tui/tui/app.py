@@ -149,6 +149,8 @@ class GlidingHorseApp(QuietCrash, App[int]):
                     raise self._live.failure
         except GhError as error:
             code, words = code or 1, visible(str(error))
+        except Exception as error:  # whatever it is, one must be able to leave
+            code, words = code or 1, visible(f"the session did not close as it should: {error}")
         if not self.is_headless:
             end_if_the_terminal_is_gone(code)
         self.exit(return_code=code, message=words)

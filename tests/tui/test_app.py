@@ -72,6 +72,18 @@ async def test_quitting_closes_the_session() -> None:
     assert app.return_code == 0
 
 
+async def test_one_can_leave_a_session_that_does_not_close() -> None:
+    class Broken(ScriptedSession):
+        async def close(self) -> None:
+            raise ValueError("no such thing")
+
+    app = app_with(Broken())
+    async with running(app) as pilot:
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: app.return_code is not None)
+    assert app.return_code == 1
+
+
 async def test_exit_is_a_command_even_before_the_model_is_ready() -> None:
     session = ScriptedSession()
     session.start_gate.clear()
