@@ -111,6 +111,8 @@ class Inbox:
         except RecordingError:
             self._queue.insert(place, entry)
             raise
+        if not self._queue:
+            self._scorer.task_settled()
 
     async def begin_next(self) -> L1Turn:
         """Make a turn of the first queued input; the first one of a session becomes its task.
@@ -143,10 +145,10 @@ class Inbox:
             if isinstance(task, Veto):
                 raise UsageError(f"the task was not begun: {task.reason}")
             scored = await self._scorer.score_task(entry.text)
-        finally:
+            await self._bus.publish(ev.TaskStarted(task=task, by="user", iri=entry.iri))
+            return await self._add(entry, scored, is_task=True)
+        finally:  # only now: until its turn is in, another input may expect the task again
             self._scorer.task_settled()
-        await self._bus.publish(ev.TaskStarted(task=task, by="user", iri=entry.iri))
-        return await self._add(entry, scored, is_task=True)
 
     def _await_task(self) -> None:
         if self._l1.task is None:

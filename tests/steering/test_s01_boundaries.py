@@ -93,6 +93,24 @@ async def test_s2_a_failed_step_keeps_what_waits_for_the_next_request(
         assert_delivered(run, ["names only"])
 
 
+async def test_s1_in_the_instant_in_which_the_task_begins(tmp_path: Path, mind: Mind) -> None:
+    async with live([OK, OK], tmp_path, mind) as run:
+        tasks: list[asyncio.Task[Any]] = []
+
+        def look(envelope: Any) -> None:
+            if isinstance(envelope.event, ev.TaskStarted):
+                tasks.append(asyncio.create_task(run.session.queue("and the sizes")))
+                tasks.append(asyncio.create_task(run.session.supplement("names only")))
+
+        run.session.bus.subscribe(look)
+        await run.session.submit("Describe this folder")
+        await asyncio.wait_for(run.session.wait_idle(), 10)
+        await asyncio.gather(*tasks)
+        await asyncio.wait_for(run.session.wait_idle(), 10)
+        assert run.texts() == ["Describe this folder", "names only", "and the sizes"]
+        assert_delivered(run, ["names only"])
+
+
 async def test_s5_three_in_a_row_are_three_messages_in_order(tmp_path: Path, mind: Mind) -> None:
     said = ["Use metric units", "不对，是另一张表", "Jawab dalam dua kalimat"]
     async with live([{**LOOK, "delay": 0.1}, OK], tmp_path, mind) as run:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gh_tui.agent.hooks import Veto
 from gh_tui.chaos.oracle import examine
 from gh_tui.errors import UsageError
 from gh_tui.events import types as ev
@@ -267,6 +268,27 @@ async def test_an_input_that_begins_is_not_withdrawn(tmp_path: Path, mind: Mind)
         may.set()
         await run.session.wait_idle()
         assert run.texts() == [TASK]
+
+
+async def test_without_the_task_that_was_withdrawn_the_rest_goes_on(
+    tmp_path: Path, mind: Mind
+) -> None:
+    async with live([OK], tmp_path, mind) as run:
+
+        def refuse(task: Any) -> Any:
+            return Veto("not today") if task.what == TASK else task
+
+        (await run.session.hooks()).add("TaskStart", refuse)
+        await run.session.queue(TASK)
+        await run.session.supplement("names only")
+        await run.session.wait_idle()
+        assert run.outcome == "failed"
+        recording = crash(run, tmp_path)
+    async with live([OK], tmp_path, mind, resume=recording) as again:
+        assert await again.session.withdraw("1") == TASK
+        await again.session.submit("/resume")
+        await asyncio.wait_for(again.session.wait_idle(), 5)
+        assert again.texts() == ["names only"]
 
 
 async def test_the_limit_counts_what_is_queued_and_what_comes_at_once(
