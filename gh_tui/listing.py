@@ -17,7 +17,7 @@ from gh_tui.events.state import SessionState, state_to_wire
 from gh_tui.journal.reader import read_records
 from gh_tui.plain import json_line, say
 from gh_tui.session.catalog import list_sessions
-from gh_tui.text import visible
+from gh_tui.text import counted, visible
 
 BATCH = 64
 """Lines that are scored at a time."""
@@ -42,7 +42,7 @@ def print_records(path: Path) -> int:
 
 def _tell_skipped(path: Path, bad: int) -> None:
     if bad:
-        lines = "1 line" if bad == 1 else f"{bad} lines"
+        lines = counted(bad, "line")
         say(f"{path}: {lines} could not be read and {'was' if bad == 1 else 'were'} left out")
 
 

@@ -80,6 +80,11 @@ def one_line(text: str, limit: int = 400) -> str:
     return collapsed + "…" if len(text) > limit else collapsed
 
 
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """A number of things in words: `1 line`, `2,000 lines`; `plural` if it is not the noun + s."""
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
+
+
 def _cut_stack(match: re.Match[str]) -> str:
     return f"{match[1]}‹+{len(match[2])} marks›"
 

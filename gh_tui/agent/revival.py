@@ -25,6 +25,7 @@ from gh_tui.memory.l1 import L1Session
 from gh_tui.memory.relevance import RelevanceScore
 from gh_tui.memory.restored import Restored
 from gh_tui.memory.turn import L1Turn, iri_for, new_turn
+from gh_tui.text import counted
 
 _LONG_AGO = 1e9
 """Seconds."""
@@ -96,8 +97,8 @@ async def _close_open_ends(parts: Parts, restored: Restored) -> None:
     state = restored.state
     if restored.bad_lines:
         text = (
-            f"{restored.bad_lines} lines of the recording are damaged and were left out; the file "
-            "keeps them. What they held may be missing here: look before you go on."
+            f"{counted(restored.bad_lines, 'line')} of the recording left out as damaged; the file "
+            "keeps what is there. Something may be missing here: look before you go on."
         )
         await parts.bus.publish(ev.Notice(level="warning", text=text))
     if restored.answering is not None:
@@ -115,8 +116,8 @@ async def _close_open_ends(parts: Parts, restored: Restored) -> None:
         await parts.bus.publish(
             ev.Notice(
                 level="info",
-                text=f"{count} of your inputs were not delivered before the program ended. They "
-                "go with your next input, or now with /resume; /withdraw takes one back.",
+                text=f"Not delivered before the program ended: {counted(count, 'input')}. What "
+                "waits goes with your next input, or now with /resume; /withdraw takes it back.",
             )
         )
 

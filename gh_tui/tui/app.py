@@ -11,15 +11,17 @@ from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from textual.actions import SkipAction
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
+from textual.widgets import TextArea
 
 from gh_tui.errors import GhError
 from gh_tui.settings.model import Settings
 from gh_tui.settings.paths import Paths
-from gh_tui.text import visible
+from gh_tui.text import counted, visible
 from gh_tui.tui import theme_files
 from gh_tui.tui.crash import QuietCrash, end_if_the_terminal_is_gone
 from gh_tui.tui.ports import LiveSession, Recording
@@ -58,6 +60,7 @@ class GlidingHorseApp(QuietCrash, App[int]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-broad")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "quit", key_display="^Q", priority=True),
+        Binding("ctrl+c", "copy_or_quit", "copy or quit", show=False, priority=True),
     ]
 
     def __init__(
@@ -155,8 +158,22 @@ class GlidingHorseApp(QuietCrash, App[int]):
             end_if_the_terminal_is_gone(code)
         self.exit(return_code=code, message=words)
 
-    async def action_ask_quit(self) -> None:
-        """Ctrl+C without a selection: the second one within a short time quits."""
+    async def action_copy_or_quit(self) -> None:
+        """Ctrl+C, in every window: copy what is selected; without a selection the second quits.
+
+        Raises:
+            SkipAction: the box has a selection and copies it itself.
+        """
+        if isinstance(self.focused, TextArea) and self.focused.selected_text:
+            raise SkipAction
+        if selected := self.screen.get_selected_text():
+            self.copy_to_clipboard(selected)
+            size = counted(len(selected), "character")
+            self.tell(f"copied {size} (through the terminal, OSC 52)")
+        else:
+            await self._ask_quit()
+
+    async def _ask_quit(self) -> None:
         now = time.monotonic()
         if now - self._asked_at < QUIT_SECONDS:
             await self.action_quit()

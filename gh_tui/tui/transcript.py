@@ -15,7 +15,7 @@ from gh_tui.events.envelope import Envelope
 from gh_tui.events.state import SessionState
 
 ReplyStatus = Literal["waiting", "streaming", "complete", "interrupted", "cancelled"]
-Level = Literal["info", "memory", "shift", "warning", "error"]
+Level = Literal["info", "memory", "shift", "warning", "error", "end"]
 
 
 @dataclass(slots=True)
@@ -195,7 +195,7 @@ def _note(event: ev.Event, state: SessionState) -> tuple[Level, str] | None:
         case ev.AgentPaused():
             return "info", "paused before the next cycle: F8 or /resume goes on"
         case ev.TaskFinished(outcome="failed"):
-            return "error", f"the task failed: {event.text}"
+            return _failure_note(event, state)
         case ev.TaskFinished(outcome="cancelled"):
             return "info", "the task was stopped"
         case ev.TopicShiftDetected():
@@ -205,9 +205,15 @@ def _note(event: ev.Event, state: SessionState) -> tuple[Level, str] | None:
         case ev.PassFinished():
             return _pass_note(event, state)
         case ev.SessionEnded():
-            return "info", "the session has ended"
+            return "end", "the session has ended"
         case _:
             return None
+
+
+def _failure_note(event: ev.TaskFinished, state: SessionState) -> tuple[Level, str] | None:
+    if state.failure is not None and state.failure.message == event.text:
+        return None  # the failed request has said it
+    return "error", f"the task failed: {event.text}"
 
 
 def _question(event: ev.InputClassified, related: str, state: SessionState) -> str:

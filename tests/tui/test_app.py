@@ -16,6 +16,8 @@ from gh_tui.events.envelope import Envelope
 from gh_tui.tui.app import GlidingHorseApp
 from gh_tui.tui.screens.help import HelpScreen
 from gh_tui.tui.screens.setup import SetupScreen
+from gh_tui.tui.widgets.entry import EntryScreen
+from gh_tui.tui.widgets.timeline import Timeline
 from tests.tui.harness import BOMB, ScriptedSession, app_with
 from tests.tui.looking import SIZES, enter, live, running, screen_text, until
 
@@ -115,6 +117,20 @@ async def test_ctrl_c_copies_a_selection() -> None:
         await pilot.pause()
         assert app.clipboard == "abc"
         assert not session.closed
+
+
+async def test_ctrl_c_twice_quits_from_a_window_too() -> None:
+    session = ScriptedSession()
+    app = app_with(session)
+    async with running(app) as pilot:
+        iri = await session.say("hello")
+        await until(pilot, lambda: iri in live(app).state.turns)
+        live(app).post_message(Timeline.Act("open", iri))
+        await until(pilot, lambda: isinstance(app.screen, EntryScreen))
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: "Ctrl+C again quits" in screen_text(app))
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: session.closed)
 
 
 @pytest.mark.parametrize("size", SIZES)

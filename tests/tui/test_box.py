@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from textual import events
 
+from gh_tui.agent.command_list import COMMANDS
 from tests.tui.harness import ScriptedSession, app_with
 from tests.tui.looking import SIZES, enter, live, running, screen_text, until
 
@@ -64,6 +65,14 @@ async def test_the_title_is_true_in_every_state(size: tuple[int, int]) -> None:
         await session.finish()
         await pilot.press(*["backspace"] * 5)
         await until(pilot, lambda: "Enter: send ─" in screen_text(app))
+
+
+async def test_a_high_terminal_lists_every_command() -> None:
+    app = app_with(ScriptedSession())
+    async with running(app, (100, 60)) as pilot:
+        await pilot.press("slash")
+        await until(pilot, lambda: "/compact" in screen_text(app))
+        assert all(command.usage in screen_text(app) for command in COMMANDS)
 
 
 @small

@@ -120,6 +120,48 @@ async def test_tools_and_thoughts_are_folded_and_open() -> None:
         await until(pilot, lambda: "of the tool" in screen_text(app))
 
 
+async def test_an_opened_call_shows_its_text_as_lines() -> None:
+    session = ScriptedSession()
+    app = app_with(session)
+    async with running(app, (80, 30)) as pilot:
+        await session.request(1)
+        arguments = {"path": "a.txt", "content": "first line\nsecond line\n", "times": 3}
+        await session.bus.publish(
+            ev.ToolRequested(call="c1", name="write_file", arguments=arguments)
+        )
+        await until(pilot, lambda: "write_file  path=a.txt" in screen_text(app))
+        await pilot.press("ctrl+o")
+        await until(pilot, lambda: "second line" in screen_text(app))
+        lines = [line.strip() for line in screen_text(app).split("\n")]
+        start = lines.index("path: a.txt")
+        assert lines[start : start + 5] == [
+            "path: a.txt",
+            "content:",
+            "first line",
+            "second line",
+            "times: 3",
+        ]
+
+
+async def test_a_failure_is_told_once_and_without_an_empty_reply() -> None:
+    session = ScriptedSession()
+    app = app_with(session)
+    why = "the server answered HTTP 400: no such model"
+    async with running(app, (90, 30)) as pilot:
+        await session.request(1)
+        await session.bus.publish(ev.ReplyFinished(request=1, outcome="interrupted", text=""))
+        await session.bus.publish(ev.ProviderFailed(request=1, kind="http", message=why))
+        await session.bus.publish(ev.TaskFinished(outcome="failed", text=why))
+        await until(pilot, lambda: live(app).state.outcome == "failed")
+        await until(pilot, lambda: "the model server failed (http)" in screen_text(app))
+        await pilot.pause(0.2)
+        conversation = screen_text(app).split("\n", 2)[2]
+        assert conversation.count("no such model") == 1
+        assert "the reply is not complete" not in conversation
+        await session.bus.publish(ev.TaskFinished(outcome="failed", text="another reason"))
+        await until(pilot, lambda: "the task failed: another reason" in screen_text(app))
+
+
 async def test_long_sessions_keep_few_widgets_and_load_earlier() -> None:
     session = ScriptedSession()
     app = app_with(session)

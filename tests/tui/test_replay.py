@@ -98,7 +98,7 @@ async def test_pause_step_and_speed(size: tuple[int, int], tmp_path: Path) -> No
 async def test_bad_lines_are_told(tmp_path: Path) -> None:
     app = GlidingHorseApp(player=Player(await record(tmp_path / "a.jsonl", bad=True)))
     async with app.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: "1 bad lines skipped" in screen_text(app))
+        await until(pilot, lambda: "1 bad line skipped" in screen_text(app))
 
 
 async def test_pin_and_recall_can_be_tried(tmp_path: Path) -> None:

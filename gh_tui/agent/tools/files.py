@@ -10,6 +10,7 @@ from typing import Any
 from gh_tui.agent.tools.base import parameters
 from gh_tui.agent.tools.workspace import Workspace
 from gh_tui.providers.base import ToolSpec
+from gh_tui.text import counted
 
 _RUNS_LATER = re.compile(
     r"(^|/)(\.git(/|$)|\.envrc$|\.(bash|zsh|ksh|tcsh|csh)rc$|\.(bash_)?(profile|login|logout)$|\.(zprofile|zshenv|zlogin)$"
@@ -81,10 +82,11 @@ class WriteFile:
         warning = ""
         if _RUNS_LATER.search(path):
             warning = "\nCareful: programs run or obey files of this name by themselves."
-        return f"{verb} {path} ({lines} lines, {len(content)} characters){warning}\n\n{content}"
+        size = f"{counted(lines, 'line')}, {counted(len(content), 'character')}"
+        return f"{verb} {path} ({size}){warning}\n\n{content}"
 
     async def run(self, arguments: Mapping[str, Any]) -> str:
         """Say what was written."""
         path, content = arguments["path"], arguments["content"]
         await asyncio.to_thread(self._workspace.write, path, content)
-        return f"Wrote {len(content)} characters to {path}."
+        return f"Wrote {counted(len(content), 'character')} to {path}."

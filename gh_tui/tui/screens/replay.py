@@ -8,6 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from gh_tui.events.state import SessionState
+from gh_tui.text import counted
 from gh_tui.tui.ports import Recording
 from gh_tui.tui.screens.session import SessionScreen
 from gh_tui.tui.widgets.replay_controls import SPEEDS, ReplayControls
@@ -45,10 +46,8 @@ class ReplayScreen(SessionScreen):
 
     async def _play(self) -> None:
         if self._player.bad_lines:
-            self.transcript.note(
-                "warning",
-                f"{self._player.bad_lines} lines of this recording cannot be read: skipped",
-            )
+            lines = counted(self._player.bad_lines, "line")
+            self.transcript.note("warning", f"skipped, unreadable in this recording: {lines}")
         await self._player.run()
         if self.bridge is not None:
             await self.bridge.drain()

@@ -45,7 +45,6 @@ class SessionScreen(Screen[None]):
         Binding("ctrl+o", "folds", "folds", key_display="^O"),
         Binding("ctrl+up", "earlier", "load earlier", show=False),
         Binding("ctrl+end", "bottom", "newest", show=False),
-        Binding("ctrl+c", "interrupt", "copy or quit", show=False),
     ]
 
     def __init__(self) -> None:
@@ -159,15 +158,6 @@ class SessionScreen(Screen[None]):
     def action_bottom(self) -> None:
         """Go to the newest entry and follow."""
         self.conversation.anchor()
-
-    def action_interrupt(self) -> None:
-        """Copy what is selected; otherwise ask, then quit."""
-        selected = self.get_selected_text()
-        if selected:
-            self.app.copy_to_clipboard(selected)
-            self.say(f"copied {len(selected):,} characters (through the terminal, OSC 52)")
-        else:
-            self.run_worker(self.app.run_action("app.ask_quit"), group="quit", exit_on_error=False)
 
     # Timeline and links
 

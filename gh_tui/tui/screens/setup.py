@@ -21,7 +21,6 @@ class SetupScreen(Dialog[str]):
         Binding("f2,enter", "dismiss('samples')", "samples"),
         Binding("escape", "dismiss('stay')", "back"),
         Binding("q", "dismiss('quit')", "quit"),
-        Binding("ctrl+c", "screen.copy_text", "copy", show=False),
     ]
 
     def __init__(self, message: str) -> None:

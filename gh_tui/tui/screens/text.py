@@ -19,7 +19,6 @@ class TextScreen(Dialog[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,enter", "dismiss", "close"),
-        Binding("ctrl+c", "screen.copy_text", "copy", show=False),
     ]
 
     def __init__(self, head: str, text: str) -> None:

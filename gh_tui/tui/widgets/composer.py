@@ -18,7 +18,7 @@ from gh_tui.tui.widgets.input_box import InputBox, Way
 from gh_tui.tui.widgets.receipts import Receipts
 
 HINTS = 5
-"""Commands listed at once."""
+"""Commands listed at once; more where there is room for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,15 +105,16 @@ class Composer(Vertical):
             return
         self._hinted = found
         self.hints.display = bool(found)
+        room = max(HINTS, self.screen.size.height // 2 - 7)
         lines = [
             Content.assemble(
                 (command.usage.ljust(18), "bold"),
                 (command.help, DIM),
             )
-            for command in found[:HINTS]
+            for command in found[:room]
         ]
-        if len(found) > HINTS:
-            lines.append(Content.styled(f"{len(found) - HINTS} more · Tab completes", DIM))
+        if len(found) > room:
+            lines.append(Content.styled(f"{len(found) - room} more · Tab completes", DIM))
         self.hints.update(Content("\n").join(lines))
 
     def complete(self) -> bool:

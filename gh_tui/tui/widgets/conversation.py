@@ -12,6 +12,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
+from gh_tui.text import counted
 from gh_tui.tui.transcript import Row, Transcript
 from gh_tui.tui.widgets.message import Fold, ReplyView, RowView, folds_in, view_of
 
@@ -32,7 +33,9 @@ class Earlier(Static):
     def show(self, count: int) -> None:
         """`count` rows are above."""
         self.display = count > 0
-        self.update(Content(f"{count:,} earlier entries · Ctrl+Up loads them"))
+        self.update(
+            Content(f"{counted(count, 'earlier entry', 'earlier entries')} · Ctrl+Up loads")
+        )
 
     def on_click(self) -> None:
         """Load."""

@@ -16,7 +16,7 @@ from gh_tui.events.entries import SupplementState, TurnState
 from gh_tui.events.state import SessionState
 from gh_tui.events.types import TurnFidelityChanged
 from gh_tui.events.values import Fidelity
-from gh_tui.text import one_line, visible
+from gh_tui.text import counted, one_line, visible
 from gh_tui.tui.widgets import row
 from gh_tui.tui.widgets.ledger import Ledger
 
@@ -108,7 +108,7 @@ class EntryScreen(ModalScreen[str | None]):
         page = self._text[self._offset : self._offset + PAGE]
         self._offset += len(page)
         left = len(self._text) - self._offset
-        note = f"\n… {left:,} more characters: m shows more" if left else ""
+        note = f"\n… {counted(left, 'more character')}: m shows more" if left else ""
         return Content.assemble(page, (note, "bold"))
 
 
@@ -144,7 +144,7 @@ def change_words(change: TurnFidelityChanged, state: SessionState) -> str:
         for name, value in change.terms.items()
     )
     where = f"pass {change.pass_}" if change.pass_ is not None else "outside a pass"
-    freed = f"{change.tokens_freed:,} tokens freed"
+    freed = f"{counted(change.tokens_freed, 'token')} freed"
     text = f"{change.before} → {change.after} · {_PHASES[change.phase]} · {where} · {freed}"
     return f"{text} · {terms}" if terms else text
 

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from gh_tui.text import one_line, visible
+from gh_tui.text import counted, one_line, visible
 from gh_tui.tui.ink import DIM
 from gh_tui.tui.transcript import InputRow, NoteRow, ReplyRow, Row, ToolRow, clock
 from gh_tui.tui.widgets.markdown_view import MarkdownView
@@ -127,7 +127,7 @@ class Thought(Fold):
         """How much was thought, and how it begins."""
         text = self.row.reasoning
         first = "" if self.open else f" · {one_line(text, 160)}"
-        return Content.styled(f"thought, {len(text):,} characters{first}", DIM)
+        return Content.styled(f"thought, {counted(len(text), 'character')}{first}", DIM)
 
     def body(self) -> Content:
         """All of it."""
@@ -165,7 +165,7 @@ class ReplyView(Vertical):
         await self._show_thought()
         await self._write(whole=row.status not in ("waiting", "streaming"))
         await self._show_mark()
-        self.set_class(bool(row.text) and row.status in ("interrupted", "cancelled"), "partial")
+        self.set_class(row.status in ("interrupted", "cancelled"), "partial")
         self.display = bool(row.text or row.reasoning or row.status == "waiting")
 
     def set_open(self, is_open: bool) -> None:
@@ -199,7 +199,8 @@ class ReplyView(Vertical):
 
     async def _show_mark(self) -> None:
         row = self.row
-        words = _MARK_WORDS.get(row.status, "") if row.status == "waiting" or row.text else ""
+        shown = row.status == "waiting" or row.text or row.reasoning
+        words = _MARK_WORDS.get(row.status, "") if shown else ""
         mark = self.mark
         if mark is None and words:
             mark = self.mark = Static(classes="mark")
@@ -222,7 +223,7 @@ class ToolView(Fold):
         """Name, short arguments, state, cost."""
         row = self.row
         style = "$error" if row.status in ("failed", "denied") else DIM
-        cost = f" · {row.tokens:,} tokens" if row.tokens is not None else ""
+        cost = f" · {counted(row.tokens, 'token')}" if row.tokens is not None else ""
         state = f"{_TOOL_WORDS[row.status]}{cost}"
         if row.error:
             state += f" · {one_line(row.error, 60)}"
@@ -237,13 +238,16 @@ class ToolView(Fold):
         )
 
     def body(self) -> Content:
-        """Arguments as JSON, then the result."""
-        row = self.row
-        arguments = json.dumps(row.arguments, ensure_ascii=False, indent=2)
-        parts: list[Content | str | tuple[str, str]] = [Content(shortened(arguments))]
-        if row.result:
-            parts += ["\n", ("─ result", DIM), "\n", Content(shortened(row.result))]
-        return Content.assemble(*parts)
+        """Each argument as it is, then the result."""
+        parts = []
+        for name, value in self.row.arguments.items():
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            gap = "\n" if "\n" in text else " "
+            head = Content.styled(f"{one_line(name, 40)}:", DIM)
+            parts.append(Content.assemble(head, gap, Content(shortened(text.rstrip("\n")))))
+        if self.row.result:
+            parts += [Content.styled("─ result", DIM), Content(shortened(self.row.result))]
+        return Content("\n").join(parts)
 
     async def follow(self) -> None:
         """The row has changed."""
@@ -303,6 +307,7 @@ def shortened(text: str) -> str:
     shown = visible("\n".join(lines[:SHOWN_LINES]))
     left = text.count("\n") + 1 - min(len(lines), SHOWN_LINES)
     if left > 0 or len(text) > len(head):
-        what = f"{left:,} more lines" if left > 0 else f"{len(text) - len(head):,} more characters"
+        rest = len(text) - len(head)
+        what = counted(left, "more line") if left > 0 else counted(rest, "more character")
         shown += f"\n… {what}: open the entry in the timeline"
     return shown

@@ -6,7 +6,7 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.widgets import Static
 
-from gh_tui.text import one_line
+from gh_tui.text import counted, one_line
 from gh_tui.tui.cells import fit
 from gh_tui.tui.ink import DIM
 from gh_tui.tui.ports import Recording
@@ -45,7 +45,7 @@ class ReplayControls(Static):
         at_end = player.position >= player.total
         word = "ended" if at_end else "playing" if player.playing else "paused"
         place = f"{player.position:,}/{player.total:,}"
-        bad = f" · {player.bad_lines} bad lines skipped" if player.bad_lines else ""
+        bad = f" · {counted(player.bad_lines, 'bad line')} skipped" if player.bad_lines else ""
         left = f"{word:<8} {player.speed:g}× "
         room = max(4, self.size.width - len(left) - len(place) - len(bad) - 6)
         filled = room * player.position // player.total if player.total else room
