@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from gh_tui import __version__
-from gh_tui.errors import GhError, UsageError
+from gh_tui.errors import GhError, SettingsError, UsageError
 from gh_tui.settings.load import load_settings
 from gh_tui.settings.model import Settings
 from gh_tui.settings.paths import Paths, find_paths
@@ -157,6 +158,8 @@ def _run(arguments: argparse.Namespace) -> int:
     from gh_tui.plain import run_json, run_plain
     from gh_tui.runtime import Session
 
+    _interruptible()
+
     async def work() -> int:
         session = Session(settings, paths, workspace, interactive=False)
         if arguments.json:
@@ -180,11 +183,22 @@ def _resume(arguments: argparse.Namespace) -> int:
     from gh_tui.plain import run_json
     from gh_tui.runtime import Session
 
+    _interruptible()
+
     async def work() -> int:
         session = Session(settings, paths, workspace, interactive=False, resume=recording)
         return await run_json(session, None)
 
     return asyncio.run(work())
+
+
+def _interruptible() -> None:
+    """All that a command needs is loaded: from now on Ctrl+C is an exception.
+
+    The app never needs it: in its terminal Ctrl+C is a key.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _needs_terminal(instead: str) -> None:
@@ -198,6 +212,7 @@ def _replay(arguments: argparse.Namespace) -> int:
     if arguments.json or arguments.state:
         from gh_tui.listing import print_records, print_state
 
+        _interruptible()
         if arguments.state:
             return print_state(arguments.file, arguments.to)
         return print_records(arguments.file)
@@ -211,12 +226,14 @@ def _replay(arguments: argparse.Namespace) -> int:
 def _score(arguments: argparse.Namespace) -> int:
     from gh_tui.listing import print_scores
 
+    _interruptible()
     return print_scores(arguments.task, arguments.why, sys.stdin.fileno())
 
 
 def _sessions(arguments: argparse.Namespace) -> int:
     from gh_tui.listing import print_sessions
 
+    _interruptible()
     return print_sessions(find_paths().sessions, as_json=arguments.json)
 
 
@@ -225,6 +242,7 @@ def _chaos(arguments: argparse.Namespace) -> int:
         raise UsageError("--runs must be at least 1")
     from gh_tui.chaos.command import run_chaos
 
+    _interruptible()
     return run_chaos(arguments.runs, arguments.seed, kill=arguments.kill, as_json=arguments.json)
 
 
@@ -232,8 +250,14 @@ def _doctor(arguments: argparse.Namespace) -> int:
     from gh_tui.doctor import examine
     from gh_tui.listing import print_findings
 
-    settings, paths = _settings(arguments)
-    return print_findings(asyncio.run(examine(settings, paths)), as_json=arguments.json)
+    _interruptible()
+    fault = ""
+    try:
+        settings, paths = _settings(arguments)
+    except SettingsError as error:
+        settings, paths, fault = Settings(), find_paths(), str(error)
+    findings = asyncio.run(examine(settings, paths, fault=fault))
+    return print_findings(findings, as_json=arguments.json)
 
 
 if __name__ == "__main__":

@@ -30,15 +30,28 @@ class Finding:
 
 
 async def examine(
-    settings: Settings, paths: Paths, environ: Mapping[str, str] = os.environ
+    settings: Settings,
+    paths: Paths,
+    environ: Mapping[str, str] = os.environ,
+    *,
+    fault: str = "",
 ) -> list[Finding]:
-    """Look at Python, provider, local model, embedder, folders and terminal."""
+    """Look at Python, settings, provider, local model, embedder, folders and terminal.
+
+    Args:
+        settings: those in force; the defaults if they could not be read.
+        paths: where things are kept.
+        environ: the environment.
+        fault: why the settings could not be read.
+    """
+    wrong = Finding("settings", "missing", "cannot be read: looked at with the defaults", fault)
     return [
         _python(),
+        *([wrong] if fault else []),
         await _provider(settings, environ),
         _local(settings),
         await _embedder(),
-        _folder("settings", paths.config),
+        _folder("settings folder", paths.config),
         _folder("recordings", paths.sessions),
         _terminal(environ),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,6 +47,8 @@ def read_records(path: Path, *, start: int = 0, kinds: Iterable[str] = ()) -> It
         RecordingError: if the file cannot be opened, or needs a newer program.
     """
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe or device may never end
+            raise RecordingError(f"{path} is no regular file")
         stream = path.open("rb")
     except OSError as error:
         raise RecordingError(f"{path} cannot be read: {error.strerror}") from error

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,14 @@ def test_a_single_newer_record_is_one_unreadable_line(tmp_path: Path, place: int
 def test_a_missing_file_is_an_error_with_its_name(tmp_path: Path) -> None:
     with pytest.raises(RecordingError, match=r"nothing\.jsonl"):
         list(read_records(tmp_path / "nothing.jsonl"))
+
+
+def test_what_may_never_end_is_refused(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path in (pipe, Path("/dev/zero"), tmp_path):
+        with pytest.raises(RecordingError, match=f"{path} is no regular file"):
+            next(read_records(path))
 
 
 def test_only_lines_that_may_be_of_the_wanted_kinds_are_read(tmp_path: Path) -> None:
