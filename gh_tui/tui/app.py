@@ -11,6 +11,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from textual import events
 from textual.actions import SkipAction
 from textual.app import App
 from textual.binding import Binding, BindingType
@@ -117,6 +118,16 @@ class GlidingHorseApp(QuietCrash, App[int]):
         if self._player is not None:
             return ReplayScreen(self._player)
         raise ValueError("the app needs a session factory or a player")
+
+    async def on_event(self, event: events.Event) -> None:
+        """What is typed before the box has the focus goes into it all the same, in order."""
+        is_text = isinstance(event, events.Paste) or (
+            isinstance(event, events.Key) and (event.is_printable or event.key == "enter")
+        )
+        if is_text and self._live is not None and self.screen is self._live and not self.focused:
+            self._live.composer.box.post_message(event)
+        else:
+            await super().on_event(event)
 
     def _obey_signals(self) -> None:
         loop = asyncio.get_running_loop()

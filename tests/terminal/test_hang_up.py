@@ -16,11 +16,11 @@ import pytest
 SCRIPT = {"replies": [{"text": "one two three four five six", "chunk_delay": 1.0}]}
 
 
-def spawn(home: Path) -> tuple[int, int]:
+def spawn(home: Path, *task: str) -> tuple[int, int]:
     """The app on a pty of its own: process and terminal."""
     script = home / "script.json"
     script.write_text(json.dumps(SCRIPT))
-    words = ["-m", "gh_tui.cli", "--provider", "scripted", "--script", str(script), "Count"]
+    words = ["-m", "gh_tui.cli", "--provider", "scripted", "--script", str(script), *task]
     process, terminal = pty.fork()
     if process == 0:
         os.environ |= {"GH_TUI_HOME": str(home), "TERM": "xterm-256color"}
@@ -59,11 +59,22 @@ def ended(process: int, seconds: float = 20.0, terminal: int | None = None) -> i
     raise AssertionError("the program outlived its terminal")
 
 
+def test_what_is_typed_before_the_first_paint_is_in_the_box(tmp_path: Path) -> None:
+    process, terminal = spawn(tmp_path)
+    os.write(terminal, b"early words")
+    read_until(terminal, tmp_path, b'"SessionStarted"')
+    os.write(terminal, b"\r")
+    read_until(terminal, tmp_path, b'"text":"early words"', seconds=20.0)
+    os.kill(process, signal.SIGTERM)
+    assert ended(process, terminal=terminal) == 128 + signal.SIGTERM
+    os.close(terminal)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_session_and_is_the_status(
     number: signal.Signals, tmp_path: Path
 ) -> None:
-    process, terminal = spawn(tmp_path)
+    process, terminal = spawn(tmp_path, "Count")
     read_until(terminal, tmp_path, b'"ReplyProgress"')
     os.kill(process, number)
     assert ended(process, terminal=terminal) == 128 + number
@@ -76,7 +87,7 @@ def test_a_signal_ends_the_session_and_is_the_status(
 def test_a_terminal_that_goes_away_ends_the_program_and_loses_nothing(
     way: str, tmp_path: Path
 ) -> None:
-    process, terminal = spawn(tmp_path)
+    process, terminal = spawn(tmp_path, "Count")
     read_until(terminal, tmp_path, b'"ReplyProgress"')
     if way == "hang up":
         os.kill(process, signal.SIGHUP)
