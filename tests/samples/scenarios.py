@@ -43,6 +43,7 @@ DRIFT = Scenario(
         *_inputs("Write one sentence for the README on what mdcheck does."),
         *_inputs("How is mdcheck installed? Give me the command."),
     ),
+    files={"README.md": "# mdcheck\n\nmdcheck checks the links in Markdown files.\n"},
 )
 
 MIGRATION = Scenario(
