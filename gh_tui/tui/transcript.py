@@ -197,7 +197,7 @@ def _note(event: ev.Event, state: SessionState) -> tuple[Level, str] | None:
         case ev.TaskFinished(outcome="failed"):
             return _failure_note(event, state)
         case ev.TaskFinished(outcome="cancelled"):
-            return "info", "the task was stopped"
+            return "end", "the task was stopped"
         case ev.TopicShiftDetected():
             return "shift", "topic shift · /undo brings back what goes · /rebase makes it the task"
         case ev.InputClassified(related=str(related)):
