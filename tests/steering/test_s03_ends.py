@@ -38,7 +38,7 @@ async def test_s3_what_enter_accepted_is_there_after_a_power_cut(
         state = again.session.state
         waiting = [entry.text for entry in state.pending] + list(state.queued.values())
         assert waiting == ["names only"]
-        assert any("not delivered" in notice.text for notice in state.notices)
+        assert any("Not delivered" in notice.text for notice in state.notices)
         assert again.requests() == []
         await again.session.submit("/resume")
         await again.session.wait_idle()
