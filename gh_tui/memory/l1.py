@@ -327,4 +327,8 @@ class L1Session(TurnStore):
         return [started, *lifted, *changes, finished]
 
     def _last_undoable(self) -> int:
-        return max((number for number, iris in self._passes.items() if iris), default=0)
+        return max((number for number, iris in self._passes.items() if self._took(iris)), default=0)
+
+    def _took(self, iris: Iterable[str]) -> bool:
+        """Whether something of a pass is still away: a resume knows of undone passes too."""
+        return any(self._table.level[self._row[iri]] != FULL for iri in iris)

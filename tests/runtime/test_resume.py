@@ -143,6 +143,27 @@ async def test_memory_goes_on_where_it_was(tmp_path: Path, mind: Mind) -> None:
         assert fold(r.envelope for r in read_records(recording) if r.envelope) == state
 
 
+async def test_what_was_undone_before_is_not_undone_again(tmp_path: Path, mind: Mind) -> None:
+    settings = ["context.budget=900"]
+    long = {"text": "The orders table has many rows and each is checked by hand. " * 8}
+
+    def away(run: Live) -> int:
+        return sum(turn.fidelity != "full" for turn in run.session.state.turns.values())
+
+    async with live([long] * 9, tmp_path, mind, settings=settings) as run:
+        for number in range(9):
+            await run.session.submit(f"Describe table {number} of the orders database")
+            await run.session.wait_idle()
+        assert len(run.session.state.passes) > 1
+        await run.session.submit("/undo")
+        before = away(run)
+        assert before
+        recording = crash(run, tmp_path)
+    async with live([], tmp_path, mind, settings=settings, resume=recording) as again:
+        await again.session.submit("/undo")
+        assert away(again) < before
+
+
 async def test_what_became_the_task_is_the_task_after_a_resume(tmp_path: Path, mind: Mind) -> None:
     script: list[dict[str, Any]] = [{"text": "Fine."}, {"text": "Good."}]
     async with live(script, tmp_path, mind) as run:
