@@ -110,7 +110,7 @@ async def test_what_must_hold_is_byte_equal_after_five_passes(
         assert [text for text in last if text in SAID] == SAID
         assert STANDING in last
         assert PINNED in [m["content"] for m in messages if m["role"] == "assistant"]
-        assert last[-1].endswith("And what else?")
+        assert any(text.endswith("And what else?") for text in last)
         gone = [t for t in run.session.state.turns.values() if t.fidelity != "full"]
         assert gone, "the passes took nothing, so they prove nothing"
 
@@ -123,4 +123,4 @@ def subject(trigger: str, number: int) -> str:
     """The next thing to say; for topic passes always about something else."""
     if trigger == "topic":
         return SUBJECTS[number % len(SUBJECTS)]
-    return f"Look at the table {TABLES[number % len(TABLES)]}, number {number}"
+    return f"What is in the table {TABLES[number % len(TABLES)]}, number {number}?"
