@@ -92,13 +92,16 @@ class Inbox:
         return entry.text
 
     async def return_all(self, reason: ReturnReason) -> list[str]:
-        """Give every queued input back to the user; their texts in order."""
+        """Give back every queued input that is not being begun; their texts in order.
+
+        One that is being begun belongs to a run that started since: it becomes a turn.
+        """
         texts = []
         self._scorer.task_settled()
-        while self._queue:
-            entry = self._queue[0]
-            await self._give_back(entry, reason)
-            texts.append(entry.text)
+        for entry in tuple(self._queue):
+            if entry is not self._beginning and entry in self._queue:
+                await self._give_back(entry, reason)
+                texts.append(entry.text)
         return texts
 
     async def _give_back(self, entry: QueuedInput, reason: ReturnReason) -> None:
@@ -168,4 +171,4 @@ class Inbox:
             )
         finally:
             if self._turns.added(entry.iri):
-                self._queue.popleft()
+                self._queue.remove(entry)
