@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 import pytest
 
-from gh_tui.embedding.native import NativeEmbedder
-from gh_tui.embedding.vectors import Vector, round16
+from gh_tui.embedding.vectors import Vector
 from gh_tui.memory.coherence import (
     CoherenceConfig,
     CoherenceResult,
@@ -15,8 +14,8 @@ from gh_tui.memory.coherence import (
     first_sentence,
 )
 from tests.memory.coherence_cases import SHIFTS, STEADY
+from tests.memory.conftest import Embed
 
-Embed = Callable[[str], Vector]
 Reply = Callable[[int, str], str]
 
 REPLIES: dict[str, Reply] = {
@@ -24,19 +23,6 @@ REPLIES: dict[str, Reply] = {
     "generic": lambda index, text: ("done", "Done.", "I have done that.")[index % 3],
     "echo": lambda index, text: f"Sure, let me help. {text} Here is what I suggest, in steps.",
 }
-
-
-@pytest.fixture(scope="module")
-def embed() -> Embed:
-    embedder = NativeEmbedder()
-    known: dict[str, Vector] = {}
-
-    def one(text: str) -> Vector:
-        if text not in known:
-            known[text] = round16(embedder.embed_sync([text]))[0]
-        return known[text]
-
-    return one
 
 
 def turns(inputs: Iterable[str], embed: Embed, reply: Reply) -> list[CoherenceTurn]:

@@ -9,30 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gh_tui.embedding.native import NativeEmbedder
-from gh_tui.embedding.vectors import Vector, round16
 from gh_tui.memory.coherence import CoherenceConfig, CoherenceTurn, TopicCoherence
 from gh_tui.memory.coherence.learned import GapDecision, load_model, parse_model
 from gh_tui.memory.coherence.monitor import usable_rule
 from tests.benchmarks.coherence_learn import to_json
 from tests.memory.coherence_cases import SHIFTS, STEADY
+from tests.memory.conftest import Embed
 from tests.memory.test_coherence import REPLIES, feed, turns
-
-Embed = Callable[[str], Vector]
-
-
-@pytest.fixture(scope="module")
-def embed() -> Embed:
-    embedder = NativeEmbedder()
-    known: dict[str, Vector] = {}
-
-    def one(text: str) -> Vector:
-        if text not in known:
-            known[text] = round16(embedder.embed_sync([text]))[0]
-        return known[text]
-
-    return one
-
 
 # Both halves of this one are about code: to two turns of look-ahead that is no clear shift.
 CLEAR = {name: case for name, case in SHIFTS.items() if name != "en code to other code"}
