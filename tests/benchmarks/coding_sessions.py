@@ -1,6 +1,6 @@
 """Recorded coding sessions: what a later tool call needs, against the tokens that were sent.
 
-    python -m tests.benchmarks.coding_sessions DATA [--json FILE]
+    python -m tests.benchmarks.coding_sessions DATA
 
 The sessions are in `DATA/../sessions` (or in DATA itself). Each is imported by the program's own
 readers and lived through again: before every reply the program's `WorkingMemory` makes room and
@@ -15,89 +15,44 @@ Sessions in the order of their paths: even ones are development, odd ones the te
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import json
-import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from gh_tui.agent.memory import WorkingMemory
 from gh_tui.clock import ManualClock
 from gh_tui.context.window import Budget, ContextWindowManager
 from gh_tui.embedding.calibration import NATIVE
-from gh_tui.embedding.native import NativeEmbedder
-from gh_tui.embedding.service import EmbeddingService
-from gh_tui.embedding.vectors import Vector, problem
-from gh_tui.errors import GhError
-from gh_tui.events import types as ev
 from gh_tui.events.bus import EventBus
-from gh_tui.events.values import ToolCall
 from gh_tui.memory.eviction import EvictionConfig
 from gh_tui.memory.l1 import L1Session
-from gh_tui.memory.relevance import RelevanceTracker
 from gh_tui.memory.tokens import MESSAGE_OVERHEAD, count_message
-from gh_tui.memory.turn import L1Turn, new_turn
+from gh_tui.memory.turn import L1Turn
 from gh_tui.providers.base import Message
-from gh_tui.session.importers.detect import detect
-from gh_tui.session.importers.events import to_events
-from gh_tui.session.importers.turns import ImportedTurn
+from tests.benchmarks import report
+from tests.benchmarks.coding_data import (
+    Need,
+    Recorded,
+    files_in,
+    read_sessions,
+    sessions_folder,
+    shown_text,
+)
+from tests.benchmarks.report import Kind, Table, Target, render
 
-LONG: Final = 6
-"""Messages; a name last seen longer ago is long-range."""
 CACHED_PRICE: Final = 0.1
 SHARES: Final = (0.2, 0.25, 0.3, 0.4, 0.5, 0.6)
-EAGER_SHARES: Final = (0.5, 0.6, 0.65, 0.68, 0.7, 1.0)
 """Budgets of the program, as shares of what follows the task, beside what is fixed."""
+EAGER: Final = ((1, 0.5), (1, 0.65), (1, 1.0), (3, 0.65), (3, 1.0), (10, 1.0))
+"""The same with a pass before each request: tool results that stay, and budgets."""
 RECENCY_SHARES: Final = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 MOST_TOKENS: Final = 0.45
 """Share of the full history's tokens at which methods are compared."""
-LEAST_CALLS: Final = 8
-"""A shorter session says nothing about memory."""
-_GAP: Final = 20.0
 _WINDOW: Final = 1_000_000
-_WORD: Final = re.compile(r"[\w./@~$-]*[A-Za-z_][\w./@~$-]*", re.ASCII)
-_TELLING: Final = re.compile(r"[/_]|[a-z][A-Z]|\w\.\w|[A-Za-z]\d|-\w+-", re.ASCII)
-_PLAIN: Final = re.compile(r"[A-Za-z_$][\w$]{3,}", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True)
-class Need:
-    """A name that a call takes up from what was there before."""
-
-    name: str
-    far: bool
-    """Last seen more than `LONG` messages before."""
-    word: bool
-    """An ordinary word."""
-
-
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """One session: its turns in order, scored, and what its calls refer to."""
-
-    name: str
-    format: str
-    system: str
-    turns: tuple[L1Turn, ...]
-    seen: tuple[str, ...]
-    """All that each turn shows: its text and its calls."""
-    needs: tuple[tuple[Need, ...], ...]
-    """For each turn, the names its calls take up."""
-
-    @property
-    def calls(self) -> int:
-        return sum(len(turn.calls) for turn in self.turns)
-
-    def budget(self, share: float) -> int:
-        """The system prompt and the task, and a share of the tokens of all that follows."""
-        fixed = count_message(self.system) + self.turns[0].tokens
-        return fixed + int(share * sum(turn.tokens for turn in self.turns[1:]))
 
 
 @dataclass(slots=True)
@@ -146,133 +101,6 @@ class Row:
 
 
 Live = Callable[[Recorded, Tally], None]
-
-
-# The data.
-
-
-def names_in(text: str) -> set[str]:
-    """The paths and identifiers of a text: words with a mark that ordinary words do not have."""
-    found = (word.strip(".-~$@").rstrip("/") for word in _WORD.findall(text))
-    return {word for word in found if len(word) > 3 and _TELLING.search(word)}
-
-
-def arguments_text(value: Any) -> str:
-    """The strings in a call's arguments, without JSON's marks."""
-    match value:
-        case str():
-            return value
-        case dict():
-            return "\n".join(arguments_text(item) for item in value.values())
-        case list():
-            return "\n".join(arguments_text(item) for item in value)
-        case _:
-            return str(value)
-
-
-def shown_text(text: str, calls: Iterable[ToolCall]) -> str:
-    """All that a message shows."""
-    return "\n".join([text, *(f"{c.name}\n{arguments_text(c.arguments)}" for c in calls)])
-
-
-def sessions_folder(data: Path) -> Path:
-    """Where the sessions are, given the folder of the data: beside it, in it, or itself."""
-    places = (data.resolve().parent / "sessions", data / "sessions")
-    return next((place for place in places if place.is_dir()), data)
-
-
-def files_in(folder: Path) -> list[Path]:
-    """What may be a transcript, in order."""
-    kinds = (".json", ".jsonl", ".traj")
-    return sorted(path for path in folder.rglob("*") if path.suffix in kinds and path.is_file())
-
-
-async def read_sessions(files: Iterable[Path], skip: Callable[[str], None]) -> list[Recorded]:
-    """The sessions with enough calls; `skip` is told what is left out."""
-    embedding = EmbeddingService(NativeEmbedder())
-    sessions: list[Recorded] = []
-    try:
-        for path in files:
-            try:
-                transcript = detect(path)
-                session = await _recorded(path, transcript.format, transcript.turns(), embedding)
-            except GhError as error:
-                skip(f"{path}: {error}")
-                continue
-            if session.calls < LEAST_CALLS:
-                skip(f"{path.parent.name}/{path.name}: {session.calls} tool calls")
-            else:
-                sessions.append(session)
-    finally:
-        embedding.close()
-    return sessions
-
-
-async def _recorded(
-    path: Path, kind: str, imported: Iterator[ImportedTurn], embedding: EmbeddingService
-) -> Recorded:
-    messages = list(imported)
-    first = next((i for i, m in enumerate(messages) if m.role == "user"), 0)
-    system = "\n\n".join(m.text for m in messages[:first] if m.role == "system")
-    start = datetime(2026, 1, 1, tzinfo=UTC)
-    if any(message.time is not None for message in messages):
-        start = datetime.fromtimestamp(0, UTC)
-    turns: list[L1Turn] = []
-    tracker = RelevanceTracker(NATIVE, dim=embedding.dim, embedder=embedding.name)
-    began: datetime | None = None
-    for stamped in to_events(messages, "s", source=kind, start=start):
-        if not isinstance(stamped.event, ev.TurnAdded):
-            continue
-        at = datetime.fromisoformat(stamped.time)
-        began = began or at
-        elapsed = (at - began).total_seconds()
-        now = elapsed if at != start else _GAP * len(turns)
-        turns.append(await _scored(stamped.event, now, not turns, tracker, embedding))
-    seen = tuple(shown_text(turn.text, turn.calls) for turn in turns)
-    needs = tuple(_needs(turn, seen[:place], system) for place, turn in enumerate(turns))
-    return Recorded(path.name, kind, system, tuple(turns), seen, needs)
-
-
-async def _scored(
-    added: ev.TurnAdded,
-    now: float,
-    is_task: bool,
-    tracker: RelevanceTracker,
-    embedding: EmbeddingService,
-) -> L1Turn:
-    vector: Vector | None = (await embedding.embed([added.text]))[0]
-    vector = None if problem(vector, embedding.dim) else vector
-    if is_task:
-        tracker.set_task_5w2h(vector)
-    if added.role == "user":
-        score = tracker.on_new_input(added.text, vector, now=now)
-    else:
-        score = tracker.score_turn(vector, now=now)
-    turn = new_turn(
-        added.iri,
-        added.role,
-        added.text,
-        created_at=now,
-        summary=added.summary,
-        calls=added.calls,
-        call_id=added.call_id,
-        name=added.name,
-        is_task=is_task,
-    )
-    return replace(turn, embedding=vector, relevance_score=score.relevance_score)
-
-
-def _needs(turn: L1Turn, before: Sequence[str], system: str) -> tuple[Need, ...]:
-    said = "\n".join(arguments_text(call.arguments) for call in turn.calls)
-    names = names_in(said)
-    found = []
-    for name in sorted(names | set(_PLAIN.findall(said))):
-        last = next((i for i in range(len(before) - 1, -1, -1) if name in before[i]), None)
-        if last is None and name in system:
-            last = -1
-        if last is not None:
-            found.append(Need(name, len(before) - last > LONG, name not in names))
-    return tuple(found)
 
 
 # What would have been sent.
@@ -382,11 +210,10 @@ def _visible(messages: Sequence[Message]) -> str:
 def methods() -> list[tuple[str, str, Live]]:
     """What is compared: method, setting, and how it lives through a session.
 
-    `eager` makes a pass before each request and keeps one result besides the newest exchange:
+    `eager` makes a pass before each request and keeps few results besides the newest exchange:
     what leaves at once breaks only the end of the cached prefix.
     """
     ours = EvictionConfig()
-    eager = replace(ours, eager=True, keep_tool_results=1)
     other = replace(ours, policy="recency")
     return [
         ("full history", "", all_of_it),
@@ -394,7 +221,14 @@ def methods() -> list[tuple[str, str, Live]]:
         *(("masking", f"all but {keep}", newest_results(keep)) for keep in (10, 5, 2, 1)),
         *(("its recency", f"budget {share:.0%}", program(other, share)) for share in SHARES),
         *(("program", f"budget {share:.0%}", program(ours, share)) for share in SHARES),
-        *(("program", f"eager, {share:.0%}", program(eager, share)) for share in EAGER_SHARES),
+        *(
+            (
+                "program",
+                f"eager, {keep} results, {share:.0%}",
+                program(replace(ours, eager=True, keep_tool_results=keep), share),
+            )
+            for keep, share in EAGER
+        ),
     ]
 
 
@@ -434,21 +268,19 @@ def measure(folder: Path, skip: Callable[[str], None] = lambda text: None) -> li
     return [row for split, part in splits.items() for row in compare(part, split, chosen)]
 
 
-def saving(rows: Sequence[Row]) -> list[str]:
-    """How many tokens the program saves against recency at equal recall, for each split."""
-    lines = []
-    for split in dict.fromkeys(row.split for row in rows):
-        ours = [row for row in rows if row.split == split and row.method == "program"]
-        fitting = [row for row in ours if round(row.tokens, 3) <= MOST_TOKENS]
-        best = max(fitting, key=lambda r: (r.all, r.long, -r.tokens), default=None)
-        if best is None:
-            continue
-        needed = tokens_for(best.all, [r for r in rows if r.split == split])
-        lines.append(
-            f"{split}: at {best.tokens:.1%} of the tokens {best.all:.3f} / {best.long:.3f}; "
-            f"recency needs {needed:.1%} for the same: {1 - best.tokens / needed:.0%} fewer"
-        )
-    return lines
+def worth(row: Row) -> float:
+    """What a setting keeps; a token above the share that is allowed costs twice its part."""
+    return row.all + row.long - 2 * max(0.0, row.tokens - MOST_TOKENS)
+
+
+def saved(row: Row, rows: Sequence[Row]) -> float:
+    """The share of tokens that a method saves against recency at equal recall.
+
+    Args:
+        row: the method's.
+        rows: all of the same split, recency's among them.
+    """
+    return 1 - row.tokens / tokens_for(row.all, rows)
 
 
 def tokens_for(recall: float, rows: Sequence[Row]) -> float:
@@ -460,35 +292,51 @@ def tokens_for(recall: float, rows: Sequence[Row]) -> float:
     return points[0][1] if recall < points[0][0] else 1.0
 
 
-def table(rows: Sequence[Row]) -> str:
-    """The rows as text."""
-    heads = f"{'coding sessions':15} {'setting':14} {'split':11}  refs  long  tokens cached"
-    lines = [f"{heads}     all   long  words   long"]
-    lines += [
-        f"{r.method:15} {r.setting:14} {r.split:11} {r.references:5} {r.long_references:5}  "
-        f"{r.tokens:6.3f} {r.cached:6.3f}  {r.all:6.3f} {r.long:6.3f} {r.words:6.3f} "
-        f"{r.long_words:6.3f}"
-        for r in rows
-    ]
-    return "\n".join([*lines, *saving(rows)])
+def tables(rows: Sequence[Row], left_out: Sequence[str]) -> list[Table]:
+    """A table for each split; the result is the setting that is best on development.
 
-
-def main(arguments: Sequence[str]) -> int:
-    """Print the table."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.coding_sessions")
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args(arguments)
-    folder = sessions_folder(options.data)
-    rows = measure(folder, lambda text: print(f"left out: {text}"))
+    Args:
+        rows: as `measure` gives them.
+        left_out: what was not measured, and why.
+    """
+    notes = [f"left out: {text}" for text in left_out]
     if not any(row.sessions for row in rows):
-        print(f"skipped: no recorded sessions in {folder}")
-        return 0
-    print(table(rows))
-    if options.json:
-        options.json.write_text(json.dumps([asdict(row) for row in rows], indent=1), "utf-8")
-    return 0
+        notes.insert(0, "skipped: there is no recorded session with enough tool calls")
+        return [Table("Coding sessions", (), (), note="\n  ".join(notes))]
+    ours = [row for row in rows if (row.method, row.split) == ("program", "development")]
+    best = max(ours, key=worth, default=None)
+    chosen = "" if best is None else best.setting
+    notes.insert(0, f"chosen on development, for what it keeps and its tokens: {chosen}")
+    splits = dict.fromkeys(row.split for row in rows)
+    return [_table(rows, split, chosen, "\n  ".join(notes)) for split in splits]
+
+
+def _table(rows: Iterable[Row], split: str, chosen: str, note: str) -> Table:
+    own = [row for row in rows if row.split == split]
+    kinds: dict[bool, Kind] = {True: "result", False: "also"}
+    targets = (Target(MOST_TOKENS, most=True), None, Target(0.95), Target(0.85), Target(0.30))
+    return Table(
+        measure=f"Coding sessions, {split}",
+        heads=("tokens", "cached", "all", "long-range", "saved", "all words", "long-range words"),
+        rows=tuple(
+            report.Row(
+                ", ".join(filter(None, (row.method, row.setting))),
+                kinds[row.setting == chosen] if row.method == "program" else "baseline",
+                row.references,
+                (
+                    *(row.tokens, row.cached, row.all, row.long, saved(row, own)),
+                    *(row.words, row.long_words),
+                ),
+            )
+            for row in own
+        ),
+        targets=targets if split == "test" else (),
+        items="references",
+        note=note,
+    )
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    skipped: list[str] = []
+    measured = measure(sessions_folder(Path(sys.argv[1])), skipped.append)
+    print("\n\n".join(render(table) for table in tables(measured, skipped)))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from tests.benchmarks.report import Kind, Row, Table, Target
 
 if TYPE_CHECKING:
-    from tests.benchmarks import coding_sessions, locomo, search_speed
+    from tests.benchmarks import locomo, search_speed
 
 Measure = Callable[[Path], list[Table]]
 
@@ -157,38 +157,11 @@ def _search_table(rows: Sequence[search_speed.Row]) -> Table:
 
 def _coding_sessions(data: Path) -> list[Table]:
     from tests.benchmarks import coding_sessions
+    from tests.benchmarks.coding_data import sessions_folder
 
     skipped: list[str] = []
-    rows = coding_sessions.measure(coding_sessions.sessions_folder(data), skipped.append)
-    notes = [*coding_sessions.saving(rows), *(f"left out: {text}" for text in skipped)]
-    ours = [row for row in rows if (row.method, row.split) == ("program", "development")]
-    best = max(ours, key=lambda row: (row.all, row.long, -row.tokens), default=None)
-    chosen = "" if best is None else best.setting
-    notes.insert(0, f"chosen on development, as what keeps most, the cheapest of equals: {chosen}")
-    splits = dict.fromkeys(row.split for row in rows)
-    return [_coding_table(rows, split, chosen, "\n  ".join(notes)) for split in splits]
-
-
-def _coding_table(rows: Iterable[coding_sessions.Row], split: str, chosen: str, note: str) -> Table:
-    most, every, far = Target(0.45, most=True), Target(0.95), Target(0.85)
-    own = [row for row in rows if row.split == split]
-    kinds: dict[bool, Kind] = {True: "result", False: "also"}
-    return Table(
-        measure=f"Coding sessions, {split}",
-        heads=("tokens", "cached", "all", "long-range"),
-        rows=tuple(
-            Row(
-                ", ".join(filter(None, (row.method, row.setting))),
-                kinds[row.setting == chosen] if row.method == "program" else "baseline",
-                row.references,
-                (row.tokens, row.cached, row.all, row.long),
-            )
-            for row in own
-        ),
-        targets=(most, None, every, far) if split == "test" else (),
-        items="references",
-        note=note,
-    )
+    rows = coding_sessions.measure(sessions_folder(data), skipped.append)
+    return coding_sessions.tables(rows, skipped)
 
 
 def _with_model(data: Path) -> list[Table]:
