@@ -41,7 +41,7 @@ class Answers:
             answer: what the user says.
 
         Raises:
-            UsageError: nothing was asked about it.
+            UsageError: nothing was asked about it, or it is to replace the task.
         """
         entry, turn = self._asked(name)
         asked = entry or turn
@@ -50,6 +50,8 @@ class Answers:
             raise UsageError(f"/{answer}: nothing was asked about {name}")
         if turn is not None and asked.related is None:
             raise UsageError(f"/{answer}: the question about {name} is answered already")
+        if answer == "replaces" and self._l1.turn(older).is_task:
+            raise UsageError("/replaces: the older one is the task now; /task refines it")
         found = of_class(asked.class_ or "AddContext", "user")
         standing = asked.related is not None or found.standing
         suggested = None if entry is None else entry.suggested

@@ -167,7 +167,7 @@ class Commands:
             raise UsageError("/rebase: only an input of yours can be the task")
         task = task_from_input(turn.text)
         await self._bus.publish(ev.TaskStarted(task=task, by="user", iri=iri))
-        self._l1.set_task(iri)
+        await self._bus.publish_all(self._l1.set_task(iri, self._memory.factor))
         self._memory.refined = None
         await self._scorer.set_task(task)
         self._coherence.rebase(turn.embedding)
@@ -180,12 +180,13 @@ class Commands:
         found = of_class(class_, "user")
         supplement = self._state.supplements.get(name)
         iri = supplement.iri if supplement is not None else self._iri("/class", name)
+        back: list[ev.Event] = []
         if iri is not None and iri in self._l1:
-            self._l1.set_standing(iri, found.standing)
+            back = self._l1.set_standing(iri, found.standing, self._memory.factor)
         elif supplement is not None:
             self._desk.reclassify(name, found)
         event = classified(found, supplement=name if supplement else None, iri=iri)
-        await self._bus.publish(event)
+        await self._bus.publish_all([event, *back])
         if found.acts:
             await self._engine.control(class_)
 

@@ -103,7 +103,8 @@ class Scorer:
         """The older instruction that a new one may replace; worth a question, decides nothing."""
         if not found.standing:
             return None
-        older = [(turn.iri, turn.embedding) for turn in self._l1.turns if turn.instructs]
+        instructions = (turn for turn in self._l1.turns if turn.instructs and not turn.is_task)
+        older = [(turn.iri, turn.embedding) for turn in instructions]
         return related_standing(vector, older, NATIVE)
 
 

@@ -91,9 +91,10 @@ class L1Session(TurnStore):
         self._last_pass = max(self._passes, default=0)
 
     def mend(self, factor: float = 1.0) -> list[ev.Event]:
-        """Bring back to full each exchange that was changed in part: no server takes half of one.
+        """Bring back to full what no pass could have left so: a crash may, between two records.
 
-        A crash leaves that, since each turn's change is a record of its own.
+        That is each exchange that was changed in part, since no server takes half of one, and
+        what is protected by what it is.
         """
         units = [[head, *results] for head, results in self._members.items()]
         levels = [self._table.level[rows] for rows in units]
@@ -103,7 +104,8 @@ class L1Session(TurnStore):
             if level.min() <= SUMMARY < level.max()
             for row in rows
         ]
-        return list(self._raise(torn, "undo", factor))
+        guarded = np.flatnonzero(self._table.guarded).tolist()
+        return list(self._raise([*torn, *guarded], "undo", factor))
 
     # What the user asks for.
 
@@ -145,9 +147,12 @@ class L1Session(TurnStore):
     def replace_instruction(self, iri: str, by: str, factor: float = 1.0) -> list[ev.Event]:
         """Archive an instruction with a link to the one that the user says replaces it.
 
-        The change carries `replaced_by`, the number of the new turn, in its terms.
+        The change carries `replaced_by`, the number of the new turn, in its terms. The task
+        stays: nothing replaces it.
         """
         row = self._row[iri]
+        if self._turns[row].is_task:
+            return []
         self._mark(row, replaced_by=self.turn(by).iri)
         if self._table.level[row] == ARCHIVED:
             return []

@@ -258,15 +258,18 @@ class TurnStore:
         self._set(row, last_access=now)
         self._table.last_access[row] = now
 
-    def set_task(self, iri: str) -> None:
-        """Make a turn the task; the old task's turn becomes an ordinary one."""
+    def set_task(self, iri: str, factor: float = 1.0) -> list[ev.Event]:
+        """Make a turn the task, in full; the old task's turn becomes an ordinary one."""
         self._release_task()
-        self._task = self._row[iri]
-        self._mark(self._task, is_task=True)
+        self._task = row = self._row[iri]
+        self._mark(row, is_task=True)
+        return list(self._raise([row], "user", factor))
 
-    def set_standing(self, iri: str, standing: bool) -> None:
-        """Follow the class of an input: whether it is a standing instruction."""
-        self._mark(self._row[iri], standing=standing)
+    def set_standing(self, iri: str, standing: bool, factor: float = 1.0) -> list[ev.Event]:
+        """Follow the class of an input: one that is a standing instruction now stands in full."""
+        row = self._row[iri]
+        self._mark(row, standing=standing)
+        return list(self._raise([row] if self._table.guarded[row] else [], "user", factor))
 
     # Small steps.
 

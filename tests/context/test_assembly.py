@@ -159,7 +159,8 @@ def test_every_request_of_every_story_is_valid(story: Story) -> None:
         tail = () if assembled.messages[-1].role != "assistant" else (Message("user", "Go on."),)
         validate_order([*assembled.messages, *tail])
         assert assembled.tokens == sum(entry.tokens for entry in assembled.manifest)
-        task = talk.l1.turns[0]
+        task = talk.l1.task
+        assert task is not None
         assert assembled.messages[1].text.endswith(task.text)
         named = [entry.iri for entry in assembled.manifest if entry.iri is not None]
         assert len(named) == len(set(named))

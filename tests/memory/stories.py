@@ -16,6 +16,7 @@ LONG = "The parser reads the file line by line and keeps the state of each open 
 KINDS = (
     *("user", "standing", "supplement", "assistant", "exchange", "open"),
     *("pass", "overflow", "recall", "undo", "pin", "demote", "topic", "replace"),
+    *("task", "class"),
 )
 Story = list[tuple[str, int]]
 
@@ -72,15 +73,26 @@ def _act(talk: Talk, kind: str, number: int) -> None:
             talk.l1.recall(iri, now)
         case "undo":
             talk.undo(now)
-        case "demote":
-            if not talk.l1.turn(iri).is_task:
-                talk.l1.demote(iri)
-        case "replace":
-            latest = talk.l1.latest_input
-            if latest is not None and latest.iri != iri and talk.l1.turn(iri).instructs:
-                talk.l1.replace_instruction(iri, latest.iri)
-        case _:
+        case "pin":
             try:
                 talk.l1.pin(iri, now, budget=400)
             except MemoryFullError:
                 assert talk.l1.protected_tokens() <= 100 or not talk.l1.turn(iri).pinned
+        case _:
+            _say_of(talk, kind, iri, number)
+
+
+def _say_of(talk: Talk, kind: str, iri: str, number: int) -> None:
+    """What the user says of a turn: what it is, or what it is no more."""
+    turn, latest = talk.l1.turn(iri), talk.l1.latest_input
+    match kind:
+        case "demote" if not turn.is_task:
+            talk.l1.demote(iri)
+        case "task" if turn.role == "user":
+            talk.l1.set_task(iri)
+        case "class" if turn.role == "user":
+            talk.l1.set_standing(iri, number % 2 == 0)
+        case "replace" if latest is not None and latest.iri != iri and turn.instructs:
+            talk.l1.replace_instruction(iri, latest.iri)
+        case _:
+            pass

@@ -203,6 +203,14 @@ def test_a_replaced_instruction_goes_with_a_link_and_can_be_recalled() -> None:
     assert not talk.l1.turn(kept[1]).guarded
 
 
+def test_the_task_is_not_replaced() -> None:
+    talk, kept = instructed()
+    talk.l1.set_task(kept[1])
+    new = talk.say("user", "Connect to staging.", standing=True)
+    assert talk.l1.replace_instruction(kept[1], new.iri) == []
+    assert talk.l1.turn(kept[1]).replaced_by is None
+
+
 def test_a_second_pass_during_a_pass_is_a_no_op_with_a_note() -> None:
     talk, _ = instructed()
     inner: list[ev.Event] = []
@@ -270,6 +278,31 @@ def test_a_new_task_frees_the_old_one() -> None:
     assert talk.l1.turn(kept[0]).fidelity == "archived"
     assert talk.l1.task is not None
     assert talk.l1.task.iri == new.iri
+
+
+def test_what_becomes_the_task_or_an_instruction_comes_back_in_full_and_says_so() -> None:
+    talk, _ = instructed()
+    for change in (talk.l1.set_task, lambda iri: talk.l1.set_standing(iri, True)):
+        remark = talk.say("user", "Nice weather today.", score=0.0)
+        talk.say("user", "Go on.")
+        talk.run("topic", proposed=(remark.iri,), now=FOREVER, budget=2000)
+        assert talk.l1.turn(remark.iri).fidelity == "archived"
+        (back,) = changes(change(remark.iri))
+        assert (back.iri, back.after, back.phase) == (remark.iri, "full", "user")
+        assert back.tokens_freed < 0
+    assert talk.l1.set_standing(remark.iri, False) == []
+
+
+def test_a_protected_turn_that_a_crash_left_archived_comes_back() -> None:
+    talk, kept = instructed()
+    torn = [
+        replace(turn, fidelity="archived") if turn.iri == kept[0] else turn
+        for turn in talk.l1.turns
+    ]
+    again = L1Session()
+    again.restore(torn)
+    assert [change.iri for change in changes(again.mend())] == [kept[0]]
+    assert again.turn(kept[0]).fidelity == "full"
 
 
 def test_wrong_turns_are_refused() -> None:

@@ -10,6 +10,7 @@ import pytest
 from gh_tui.agent.command_list import COMMANDS
 from gh_tui.errors import UsageError
 from gh_tui.events import types as ev
+from gh_tui.events.state import fold
 from gh_tui.runtime import Mind
 from tests.harness import Live, live
 
@@ -77,6 +78,22 @@ async def test_replaced_instructions_leave_the_request(tmp_path: Path, mind: Min
         assert "Always use port 9090 for the service" in run.texts()
 
 
+async def test_an_instruction_that_became_the_task_is_not_replaced_away(
+    tmp_path: Path, mind: Mind
+) -> None:
+    async with live(ANSWERS, tmp_path, mind) as run:
+        await say(run, "Plan the orders service", "Always use port 8080 for the service")
+        await say(run, "Always use port 9090 for the service", "/rebase 3")
+        assert run.turn(5).related == run.turn(3).iri
+        with pytest.raises(UsageError, match="the task now"):
+            await run.session.submit("/replaces 5")
+        await say(run, "/unpin 5", "Always use port 7070 for the service", "Which port is used?")
+        assert run.turn(7).standing
+        assert run.turn(7).related is None
+        assert run.texts()[0] == "Always use port 8080 for the service"
+        assert run.turn(3).fidelity == "full"
+
+
 async def test_the_task_can_be_refined_and_stays_where_it_was(tmp_path: Path, mind: Mind) -> None:
     async with live(ANSWERS, tmp_path, mind) as run:
         await say(run, "Plan a library service")
@@ -98,6 +115,34 @@ async def test_rebase_makes_a_later_input_the_task(tmp_path: Path, mind: Mind) -
         scores = [turn.relevance_score or 0.0 for turn in run.session.state.turns.values()]
         assert scores[4] > 0.4
         assert run.texts()[0] == "Bake a sourdough bread at home"
+
+
+LONG: list[dict[str, Any]] = [{"text": f"Step {n} of the orders plan. " * 30} for n in range(30)]
+BUSY = [f"Describe step {number} of the orders plan" for number in range(9)]
+TRIP = "Which road is the best one from Surabaya to Malang for four people on bicycles?"
+
+
+async def test_an_archived_input_that_becomes_the_task_is_in_every_request(
+    tmp_path: Path, mind: Mind
+) -> None:
+    async with live(LONG, tmp_path, mind, settings=["context.budget=1000"]) as run:
+        await say(run, "Plan the migration of the orders", TRIP, *BUSY)
+        assert run.turn(3).fidelity == "archived"
+        await say(run, "/rebase 3", "What comes next?")
+        assert run.texts()[0] == TRIP
+        assert run.turn(3).fidelity == "full"
+        assert fold(run.seen).turns[run.turn(3).iri].fidelity == "full"
+
+
+async def test_an_archived_input_that_becomes_an_instruction_is_in_every_request(
+    tmp_path: Path, mind: Mind
+) -> None:
+    async with live(LONG, tmp_path, mind, settings=["context.budget=1000"]) as run:
+        await say(run, "Plan the migration of the orders", TRIP, *BUSY)
+        assert run.turn(3).fidelity == "archived"
+        await say(run, "/class 3 ProvideConstraint", "What comes next?")
+        assert TRIP in run.texts()
+        assert (run.turn(3).fidelity, run.turn(3).standing) == ("full", True)
 
 
 async def test_the_class_of_an_input_can_be_changed(tmp_path: Path, mind: Mind) -> None:
