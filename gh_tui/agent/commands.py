@@ -111,6 +111,8 @@ class Commands:
 
     async def _pin(self, rest: str, client_id: str | None) -> None:
         iri = self._iri("/pin", rest)
+        if (newer := self._l1.turn(iri).replaced_by) is not None:
+            raise UsageError(f"/pin: {newer} replaces turn {rest}; say it again to have it back")
         now, memory = self._clock.monotonic(), self._memory
         events = self._l1.pin(iri, now, budget=memory.budget, factor=memory.factor)
         await self._bus.publish_all(events)

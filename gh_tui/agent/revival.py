@@ -24,7 +24,7 @@ from gh_tui.memory.l0 import L0
 from gh_tui.memory.l1 import L1Session
 from gh_tui.memory.relevance import RelevanceScore
 from gh_tui.memory.restored import Restored
-from gh_tui.memory.turn import L1Turn, iri_for, new_turn
+from gh_tui.memory.turn import L1Turn, new_turn
 from gh_tui.text import counted
 
 _LONG_AGO = 1e9
@@ -152,7 +152,6 @@ def _turn(parts: Parts, restored: Restored, state: TurnState) -> L1Turn:
         standing=state.standing,
         attached=state.attached,
     )
-    replaced = None if state.last_change is None else state.last_change.terms.get("replaced_by")
     return replace(
         turn,
         last_access=max(created, accessed),
@@ -161,7 +160,7 @@ def _turn(parts: Parts, restored: Restored, state: TurnState) -> L1Turn:
         pinned=state.pinned,
         demoted=state.demoted,
         withdrawn=state.withdrawn,
-        replaced_by=None if replaced is None else iri_for(restored.session, int(replaced)),
+        replaced_by=restored.replaced_by(state.iri),
         fidelity=state.fidelity,
     )
 

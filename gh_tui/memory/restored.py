@@ -13,7 +13,7 @@ from gh_tui.events.envelope import Envelope
 from gh_tui.events.state import SessionState
 from gh_tui.events.values import ToolCall
 from gh_tui.journal.reader import read_records
-from gh_tui.memory.turn import number_of
+from gh_tui.memory.turn import iri_for, number_of
 
 
 @dataclass(slots=True)
@@ -37,6 +37,8 @@ class Restored:
     """What was recorded of a reply that never ended."""
     answering: int | None = None
     """The request of that reply."""
+    replaced: dict[str, str] = field(default_factory=dict)
+    """Instructions by IRI, with the IRI of the one that replaces each."""
     attached: set[str] = field(default_factory=set)
     """IRIs of inputs of their own that were accepted as attachments."""
     last_turn: int = 0
@@ -52,6 +54,12 @@ class Restored:
         """The session's id."""
         return self.state.session
 
+    def replaced_by(self, iri: str) -> str | None:
+        """The instruction that replaces another one, as long as it is not taken back."""
+        newer = self.replaced.get(iri)
+        turn = self.state.turns.get(newer or "")
+        return None if turn is not None and turn.withdrawn else newer
+
     def take(self, envelope: Envelope) -> None:
         """Take in one record."""
         self.state.apply(envelope)
@@ -65,8 +73,10 @@ class Restored:
                 self._vector(iri, packed)
             case ev.TurnPinned(iri=iri):
                 self._access(iri, time)
-            case ev.TurnFidelityChanged(iri=iri, phase="recall" | "undo" | "user"):
+            case ev.TurnFidelityChanged(iri=iri, phase="recall" | "undo" | "user", terms=terms):
                 self._access(iri, time)
+                if (newer := terms.get("replaced_by")) is not None:
+                    self.replaced[iri] = iri_for(self.session, int(newer))
             case ev.UserInputReceived(iri=iri, attached=attached):
                 self._number(iri)
                 self.attached |= {iri} if attached else set()

@@ -92,7 +92,8 @@ class L1Turn:
     @property
     def guarded(self) -> bool:
         """The program never masks, compresses or archives it."""
-        return not self.withdrawn and (self.is_task or self.pinned or self.instructs)
+        pinned = self.pinned and self.replaced_by is None
+        return not self.withdrawn and (self.is_task or pinned or self.instructs)
 
 
 def new_turn(

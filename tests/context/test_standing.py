@@ -97,6 +97,7 @@ def test_for_a_small_model_everything_but_the_latest_input_is_far() -> None:
 def test_what_was_replaced_or_demoted_never_stands_in_it() -> None:
     talk = drifted("Use prod.", "Use staging.", "Use blue.", "Use green.")
     old, new, demoted = (talk.l1.turns[row].iri for row in (1, 2, 3))
+    talk.l1.pin(old, talk.now, budget=10_000)
     talk.l1.replace_instruction(old, new)
     talk.l1.demote(demoted)
     talk.say("user", "Which database?")

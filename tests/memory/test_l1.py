@@ -203,6 +203,17 @@ def test_a_replaced_instruction_goes_with_a_link_and_can_be_recalled() -> None:
     assert not talk.l1.turn(kept[1]).guarded
 
 
+def test_a_pin_does_not_keep_what_was_replaced() -> None:
+    talk, kept = instructed()
+    talk.l1.pin(kept[1], talk.now, budget=10_000)
+    new = talk.say("user", "Connect to staging.", standing=True)
+    talk.l1.replace_instruction(kept[1], new.iri)
+    talk.l1.recall(kept[1], 1.0)
+    assert not talk.l1.turn(kept[1]).guarded
+    talk.l1.withdraw(new.iri)
+    assert talk.l1.turn(kept[1]).guarded
+
+
 def test_the_task_is_not_replaced() -> None:
     talk, kept = instructed()
     talk.l1.set_task(kept[1])

@@ -21,6 +21,8 @@ NEW = "Always use port 9090 for the service"
 SLOW = {**LOOK, "delay": 0.5}
 BAD: dict[str, Any] = {"status": 400}
 NAME = "supplement-1"
+FAR = ["standing.max=3"]
+"""As for a small model: every instruction is said again."""
 
 
 async def ask(run: Live) -> None:
@@ -126,3 +128,21 @@ async def test_a_replaced_and_never_carried_instruction_does_not_wait_for_ever(
         assert "8080" not in str(run.requests()[-1])
         assert run.session.recording is not None
         assert examine(run.session.recording, 0, finished=False)[1] == []
+
+
+async def test_what_was_replaced_stays_so_after_a_pin_a_recall_and_a_restart(
+    tmp_path: Path, mind: Mind
+) -> None:
+    async with live([OK] * 9, tmp_path, mind) as run:
+        for text in (TASK, OLD, "/pin 3", NEW, "/replaces 5", "/recall 3"):
+            await run.session.submit(text)
+            await run.session.wait_idle()
+        with pytest.raises(UsageError, match="replaces turn 3"):
+            await run.session.submit("/pin 3")
+        recording = crash(run, tmp_path)
+    async with live([OK], tmp_path, mind, resume=recording, settings=FAR) as again:
+        await again.session.submit("Which port does the service use?")
+        await again.session.wait_idle()
+        assert f"- {NEW}" in again.texts()[-1]
+        assert f"- {OLD}" not in again.texts()[-1]
+        assert OLD in again.texts()
