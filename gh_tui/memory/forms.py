@@ -29,27 +29,23 @@ def full_text(turn: L1Turn, result_limit: int, attached_limit: int) -> str:
         attached_limit: tokens that an attachment shows, besides the line that names it.
     """
     if turn.attached:
-        return _attachment(turn, attached_limit)
-    if turn.role != "tool" or turn.tokens <= result_limit:
-        return turn.text
-    share = max(1, len(turn.text) * result_limit // turn.tokens)
-    head, tail = turn.text[: share * 2 // 3], turn.text[-max(1, share // 3) :]
-    left_out = len(turn.text) - len(head) - len(tail)
-    return f"{head}\n[... {left_out} characters left out; the whole text: {turn.iri} ...]\n{tail}"
+        left_out = "characters of this attachment left out; recall reads the whole text"
+        return _cut(turn, attached_limit, left_out)
+    if turn.role == "tool":
+        return _cut(turn, result_limit, "characters left out; the whole text")
+    return turn.text
 
 
-def _attachment(turn: L1Turn, limit: int) -> str:
-    """Head and tail are cut by tokens, so that no mixture of scripts makes them larger."""
-    if count(turn.text) <= limit:
-        return turn.text
-    tail = end_within(turn.text, limit // 3)
-    head = start_within(turn.text, limit - limit // 3)
-    left_out = len(turn.text) - len(head) - len(tail)
-    shown = (
-        f"{head}\n[... {left_out} characters of this attachment left out; "
-        f"recall reads the whole text: {turn.iri} ...]\n{tail}"
-    )
-    return shown if count(shown) < count(turn.text) else turn.text
+def _cut(turn: L1Turn, limit: int, left_out: str) -> str:
+    """Head and tail, cut by tokens, so that no mixture of scripts makes them larger."""
+    text = turn.text
+    if (whole := count(text)) <= limit:
+        return text
+    tail = end_within(text, limit // 3)
+    head = start_within(text, limit - limit // 3)
+    missing = len(text) - len(head) - len(tail)
+    shown = f"{head}\n[... {missing} {left_out}: {turn.iri} ...]\n{tail}"
+    return shown if count(shown) < whole else text
 
 
 def masked_line(turn: L1Turn, names: Sequence[str] = ()) -> str:
