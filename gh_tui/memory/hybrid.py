@@ -79,17 +79,22 @@ def _lean(
 
 
 def standardise(values: Floats) -> Floats:
-    """Z-scores over the known values; unknown ones and constant columns become 0."""
-    mean = float(values.mean()) if values.size else 0.0
-    if math.isnan(mean):
-        known = np.isfinite(values)
-        scores = np.zeros_like(values)
-        if known.any():
-            scores[known] = standardise(values[known])
-        return scores
-    centred = values - np.float32(mean)
-    deviation = math.sqrt(float(centred @ centred) / max(values.size, 1))
-    if deviation <= _FLAT * max(abs(mean), 1.0):
+    """Z-scores over the finite values; others and constant columns become 0."""
+    known = np.isfinite(values)
+    if known.all():
+        return _z_scores(values)
+    scores = np.zeros_like(values)
+    scores[known] = _z_scores(values[known])
+    return scores
+
+
+def _z_scores(values: Floats) -> Floats:
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = float(values.mean()) if values.size else 0.0
+        centred = values - np.float32(mean)
+        deviation = math.sqrt(float(centred @ centred) / max(values.size, 1))
+    # Not a number, or infinite, where the values are too large to be added up.
+    if not _FLAT * max(abs(mean), 1.0) < deviation < math.inf:
         return np.zeros_like(values)
     centred /= np.float32(deviation)
     return centred
