@@ -8,10 +8,15 @@ from typing import Final
 SCANNED: Final = 8_000
 """Characters of a text that are read."""
 
-_WORD: Final = re.compile(r"[^\W_]+(?:[_'][^\W_]+)*")
-_BIGRAM_SCRIPT: Final = re.compile(
-    "[\u0e00-\u0e7f]+|[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
+_THAI: Final = "\u0e01-\u0e3a\u0e40-\u0e4e\u0e50-\u0e59"
+"""Letters, digits, and the marks of vowels and tones, which are no word characters elsewhere."""
+_HAN_AND_KANA: Final = (
+    "\u3041-\u3096\u3099\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 )
+_SPACED: Final = rf"[^\W_{_THAI}{_HAN_AND_KANA}]+"
+_TOKEN: Final = re.compile(rf"[{_THAI}]+|[{_HAN_AND_KANA}]+|{_SPACED}(?:[_']{_SPACED})*")
+_UNSPACED: Final = re.compile(f"[{_THAI}{_HAN_AND_KANA}]")
 _VOWEL: Final = re.compile("[aeiouy]")
 _LONGEST: Final = 64
 """Characters; a longer word is data, not language, and counts by its beginning."""
@@ -40,9 +45,12 @@ def words_of(text: str) -> list[str]:
     """
     words: list[str] = []
     stems: dict[str, str] = {}
-    for word in _WORD.findall(text[:SCANNED].lower().replace("’", "'")):
+    for word in _TOKEN.findall(text[:SCANNED].lower().replace("’", "'")):
         if not word.isascii():
-            _split_scripts(word, words)
+            if _UNSPACED.match(word):
+                words.extend(word[i : i + 2] for i in range(max(1, len(word) - 1)))
+            else:
+                words.append(word[:_LONGEST])
             continue
         known = stems.get(word)
         if known is None:
@@ -51,6 +59,11 @@ def words_of(text: str) -> list[str]:
         if "_" in word:
             words += [stem(part) for part in word.split("_")]
     return words
+
+
+def is_lone(word: str) -> bool:
+    """Whether a word is one character of a script that is indexed in pairs."""
+    return len(word) == 1 and _UNSPACED.match(word) is not None
 
 
 def query_words(text: str) -> list[str]:
@@ -96,18 +109,6 @@ def _singular(word: str) -> str:
     if word.endswith("s") and not word.endswith(("ss", "us")):
         return word[:-1]
     return word
-
-
-def _split_scripts(word: str, words: list[str]) -> None:
-    start = 0
-    for run in _BIGRAM_SCRIPT.finditer(word):
-        if run.start() > start:
-            words.append(word[start : min(run.start(), start + _LONGEST)])
-        characters = run[0]
-        words.extend(characters[i : i + 2] for i in range(max(1, len(characters) - 1)))
-        start = run.end()
-    if start < len(word):
-        words.append(word[start : start + _LONGEST])
 
 
 _COMMON_WORDS: Final = _COMMON | {stem(word) for word in _COMMON if word.isascii()}

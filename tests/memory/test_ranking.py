@@ -53,6 +53,26 @@ def test_words_are_whole_for_a_database(text: str) -> None:
     assert set(query_words(text)) <= set(words_of(text))
 
 
+@pytest.mark.parametrize(
+    ("mixed", "words"),
+    [
+        ("修复database连接", "databases"),
+        ("把user_name改成login", "user_name logins"),
+        ("ใช้databaseใหม่", "database"),
+        ("カフェ・ルーム", "カフェ"),
+        ("กรุณาปิดเครื่อง", "ปิด"),
+        ("มีน้ำดื่ม", "น้ำ"),
+    ],
+)
+def test_words_meet_whatever_script_they_stand_in(mixed: str, words: str) -> None:
+    assert set(words_of(words)) <= set(words_of(mixed))
+
+
+@pytest.mark.parametrize("text", ["ปิด", "数据库", "ニホン"])
+def test_scripts_without_spaces_are_read_in_pairs(text: str) -> None:
+    assert words_of(text) == [text[:2], text[1:]]
+
+
 def test_a_query_is_its_telling_words_or_all_of_them() -> None:
     assert query_words("What did the Caroline research?") == words_of("Caroline research")
     assert query_words("who are you") == words_of("who are you")
@@ -124,3 +144,11 @@ def test_what_is_not_known_is_average() -> None:
     assert standardise(values) == pytest.approx([-1, 0, 1])
     assert standardise(np.full(4, np.nan, np.float32)) == pytest.approx([0] * 4)
     assert standardise(np.full(4, 0.3, np.float32)) == pytest.approx([0] * 4)
+
+
+@pytest.mark.parametrize(
+    "values", [[1, np.inf, 1], [3e38, 3e38, np.nan], [3e38, 3e38, -3e38], [-np.inf, np.nan]]
+)
+def test_no_value_is_too_large_for_a_ranking(values: list[float]) -> None:
+    scores = standardise(np.array(values, np.float32))
+    assert scores.tolist() == [0] * len(values)
