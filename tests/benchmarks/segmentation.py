@@ -26,10 +26,8 @@ def score(cases: Collection[Segmentation]) -> float:
 
 
 def boundary_f1(case: Segmentation) -> float:
-    """F1 of one dialogue; 1 when there is nothing to find and nothing was found."""
-    if not case.truth and not case.found:
-        return 1.0
-    return 2 * len(case.truth & case.found) / (len(case.truth) + len(case.found))
+    """F1 of one dialogue; 0 without a hit, so also when there was nothing to find."""
+    return 2 * len(case.truth & case.found) / max(1, len(case.truth) + len(case.found))
 
 
 def precision_recall(cases: Collection[Segmentation]) -> tuple[float, float]:
@@ -41,11 +39,11 @@ def precision_recall(cases: Collection[Segmentation]) -> tuple[float, float]:
 
 
 def _windows(case: Segmentation) -> tuple[float, float]:
-    """Pk and WindowDiff with half the mean length of a segment as the window."""
+    """Pk and WindowDiff, over every window of half the mean length of a segment."""
     width = max(2, round(case.turns / (len(case.truth) + 1) / 2))
     truth = _cumulated(case.truth, case.turns)
     found = _cumulated(case.found, case.turns)
-    starts = range(case.turns - width)
+    starts = range(case.turns - width + 1)
     pairs = [(truth[i + width] - truth[i], found[i + width] - found[i]) for i in starts]
     if not pairs:
         return 0.0, 0.0
