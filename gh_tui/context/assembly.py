@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from gh_tui.context.pieces import PieceCache
-from gh_tui.context.prompts import GO_ON
-from gh_tui.context.standing import Standing, build
+from gh_tui.context.standing import JOINT, Standing, block_tokens, build
 from gh_tui.events.values import ManifestEntry
-from gh_tui.memory.tokens import count, count_message, scale
+from gh_tui.memory.tokens import count_message, scale
 from gh_tui.providers.base import Message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gh_tui.memory.l1 import L1Session
-
-_JOINT: Final = "\n\n"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,13 +68,8 @@ def assemble(
     messages = [system, *parts.messages]
     manifest = [entry, *parts.manifest]
     costs = [entry.tokens, *parts.costs]
-    headed = messages[-1].role == "user"
-    block = build(l1, frame.standing, frame.budget, frame.factor, trailing=not headed)
-    if messages[-1].role == "assistant":  # no server answers its own words
-        block = _JOINT.join(filter(None, [block, GO_ON]))
-    standing_tokens = 0
-    if block:
-        standing_tokens = _stand(block, messages, manifest, frame.factor, headed=headed)
+    block = build(l1, frame.standing, frame.budget, frame.factor, after=messages[-1].role)
+    standing_tokens = _stand(block, messages, manifest, frame.factor) if block else 0
     return Assembled(
         messages=tuple(messages),
         manifest=tuple(manifest),
@@ -96,20 +88,15 @@ def _system(frame: Frame) -> tuple[Message, ManifestEntry]:
 
 
 def _stand(
-    block: str,
-    messages: list[Message],
-    manifest: list[ManifestEntry],
-    factor: float,
-    *,
-    headed: bool,
+    block: str, messages: list[Message], manifest: list[ManifestEntry], factor: float
 ) -> int:
     """Put the block at the head of the user's message, or after the results; its tokens."""
-    raw = count(block + _JOINT) if headed else count_message(block)
-    tokens = scale(raw, factor)
+    last = messages[-1]
+    headed = last.role == "user"
+    tokens = scale(block_tokens(block, headed=headed), factor)
     entry = ManifestEntry(iri=None, part="standing", role="user", fidelity="full", tokens=tokens)
     if headed:
-        last = messages[-1]
-        messages[-1] = replace(last, text=f"{block}{_JOINT}{last.text}")
+        messages[-1] = replace(last, text=f"{block}{JOINT}{last.text}")
         manifest.insert(len(manifest) - 1, entry)
     else:
         messages.append(Message(role="user", text=block))

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from gh_tui.context.prompts import ANSWER, STANDING_HEADER
+from gh_tui.context.prompts import ANSWER, GO_ON, STANDING_HEADER
 from gh_tui.embedding.vectors import cosine as vector_cosine
 from gh_tui.memory.table import FULL
-from gh_tui.memory.tokens import count, scale
+from gh_tui.memory.tokens import count, count_message, scale
 
 if TYPE_CHECKING:
     from gh_tui.embedding.vectors import Vector
     from gh_tui.events.values import Task
     from gh_tui.memory.l1 import L1Session
     from gh_tui.memory.turn import L1Turn
+    from gh_tui.providers.base import MessageRole
 
 SHARE: Final = 0.10
 """Most of the budget that the block may take."""
@@ -28,6 +29,9 @@ input is far.
 """
 SAME_SUBJECT: Final = 0.72
 """Similarity from which a small model is told only the newer of two instructions."""
+
+JOINT: Final = "\n\n"
+"""Between the parts of the block, and between it and the user's text."""
 
 _TRAILING_HEADER: Final = (
     "[The user's standing instructions. They still hold; "
@@ -52,7 +56,9 @@ class Standing:
     """The agent can search the archive, so it is told what is there."""
 
 
-def build(l1: L1Session, standing: Standing, budget: int, factor: float, *, trailing: bool) -> str:
+def build(
+    l1: L1Session, standing: Standing, budget: int, factor: float, *, after: MessageRole
+) -> str:
     """Make the block for the next request.
 
     Args:
@@ -60,33 +66,56 @@ def build(l1: L1Session, standing: Standing, budget: int, factor: float, *, trai
         standing: what else there is to say.
         budget: tokens of the whole request.
         factor: the token correction.
-        trailing: it will be a message of its own after tool results, not the head of the
-            user's message; then archive counts alone are no reason for it.
+        after: the role of the last message. Above a user's it heads that message; after another
+            it is a message of its own, for which archive counts alone are no reason.
 
     Returns:
         Its text, at most a tenth of the budget, in which instructions come before all else;
-        empty if nothing has to be said.
+        empty if nothing has to be said. What stands after an assistant's message asks to go on,
+        however small the budget: no server answers its own words.
     """
+    headed = after == "user"
     room = int(SHARE * budget)
-    header = _TRAILING_HEADER if trailing else STANDING_HEADER
-    closing = [] if trailing else [ANSWER]
-    used = scale(count("\n\n".join([header, *closing])), factor)
+    asks = [GO_ON] if after == "assistant" else []
+    closing = [ANSWER] if headed else asks
+    header = STANDING_HEADER if headed else _TRAILING_HEADER
+    used = block_tokens(JOINT.join([header, *closing]), headed=headed)
     far = _candidates(l1, budget, factor, few=standing.most is not None)
-    items = _choose(l1, standing, far, room - used, factor)
-    parts: list[str] = []
-    if items:
-        parts += ["\n".join([header, *(_line(turn) for turn in items)]), *closing]
-    refined = _task_lines(standing.refined)
-    if refined and _fits([refined, *parts], room, factor):
+    items = _choose(l1, standing, far, _Room(room, used, factor))
+    parts = ["\n".join([header, *(_line(turn) for turn in items)])] if items else []
+
+    def fits(part: str) -> bool:
+        text = JOINT.join([part, *parts, *closing])
+        return bool(part) and scale(block_tokens(text, headed=headed), factor) <= room
+
+    if fits(refined := _task_lines(standing.refined)):
         parts.insert(0, refined)
-    counts = _counts(l1) if standing.searchable else ""
-    if counts and parts and _fits([counts, *parts], room, factor):
+    if parts and standing.searchable and fits(counts := _counts(l1)):
         parts.insert(0, counts)
-    return "\n\n".join(parts)
+    return JOINT.join([*parts, *(closing if items else asks)])
 
 
-def _fits(parts: list[str], room: int, factor: float) -> bool:
-    return scale(count("\n\n".join(parts)), factor) <= room
+def block_tokens(block: str, *, headed: bool) -> int:
+    """What a block adds to a request, uncorrected: at the head of a message, or as one."""
+    return count(block + JOINT) if headed else count_message(block)
+
+
+@dataclass(slots=True)
+class _Room:
+    """What the block may still take."""
+
+    most: int
+    """Corrected tokens."""
+    used: int
+    """Uncorrected: corrected parts do not add up to the corrected whole."""
+    factor: float
+
+    def take(self, tokens: int) -> bool:
+        """Take some, if they fit."""
+        fits = scale(self.used + tokens, self.factor) <= self.most
+        if fits:
+            self.used += tokens
+        return fits
 
 
 def _candidates(l1: L1Session, budget: int, factor: float, *, few: bool) -> list[L1Turn]:
@@ -104,9 +133,7 @@ def _candidates(l1: L1Session, budget: int, factor: float, *, few: bool) -> list
     return [turn for turn in turns if not turn.is_task]
 
 
-def _choose(
-    l1: L1Session, standing: Standing, turns: list[L1Turn], room: int, factor: float
-) -> list[L1Turn]:
+def _choose(l1: L1Session, standing: Standing, turns: list[L1Turn], room: _Room) -> list[L1Turn]:
     """The newest, then the most similar, as many as fit; the most similar last for few."""
     near = _nearness(standing, turns)
     ranked = sorted(range(len(turns)), key=lambda i: (-near[i], -i))
@@ -122,10 +149,8 @@ def _choose(
             len(chosen) >= standing.most or _said_by_newer(l1, turns, index)
         ):
             continue
-        tokens = scale(count(_line(turns[index])) + 1, factor)
-        if tokens <= room:
+        if room.take(count(_line(turns[index])) + 1):
             chosen.append(index)
-            room -= tokens
     few = standing.most is not None
     chosen.sort(key=lambda i: (turns[i].iri == standing.last, near[i] if few else 0.0, i))
     return [turns[index] for index in chosen]

@@ -5,17 +5,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gh_tui.context.assembly import Assembled, Frame, assemble
-from gh_tui.context.prompts import ANSWER
+from gh_tui.context.prompts import ANSWER, GO_ON
 from gh_tui.context.standing import Standing
 from gh_tui.events.values import Task
-from gh_tui.memory.tokens import count
+from gh_tui.memory.tokens import count, count_message, scale
 
 from ..memory.sessions import Talk
 from ..memory.stories import LONG
 
 
-def request(talk: Talk, standing: Standing | None = None, budget: int = 1500) -> Assembled:
-    frame = Frame(system="Answer.", budget=budget, standing=standing or Standing())
+def request(
+    talk: Talk, standing: Standing | None = None, budget: int = 1500, factor: float = 1.0
+) -> Assembled:
+    standing = standing or Standing()
+    frame = Frame(system="Answer.", budget=budget, factor=factor, standing=standing)
     return assemble(talk.l1, frame)
 
 
@@ -165,20 +168,23 @@ def test_a_refined_task_and_pins_stand_in_it() -> None:
     st.lists(st.integers(1, 300), max_size=12),
     st.integers(200, 4000),
     st.sampled_from([None, 1, 3]),
-    st.booleans(),
+    st.sampled_from(["user", "tool", "assistant"]),
+    st.integers(10, 40).map(lambda steps: steps / 20),
 )
 def test_it_takes_a_tenth_of_the_budget_at_most(
-    sizes: list[int], budget: int, most: int | None, trailing: bool
+    sizes: list[int], budget: int, most: int | None, last: str, factor: float
 ) -> None:
     talk = drifted(*(f"Rule {i}: {'x' * size}" for i, size in enumerate(sizes)), filler=12)
-    if trailing:
+    if last == "tool":
         talk.exchange("42 lines")
-    else:
+    elif last == "user":
         talk.say("user", "Go on.")
     talk.run(budget=budget)
     standing = Standing(most=most, refined=Task(what="Move it all."))
-    assembled = request(talk, standing, budget)
-    assert assembled.standing_tokens <= 0.1 * budget + 5
+    assembled = request(talk, standing, budget, factor)
+    least = scale(count_message(GO_ON), factor) if last == "assistant" else 0
+    assert least <= assembled.standing_tokens <= max(least, 0.1 * budget)
+    assert assembled.messages[-1].text.endswith(GO_ON) == (last == "assistant")
     said = [line for line in assembled.messages[-1].text.split("\n") if line.startswith("- Rule")]
     assert most is None or len(said) <= most
     assert {line.removeprefix("- ") for line in said} <= {turn.text for turn in talk.l1.turns}
