@@ -109,7 +109,8 @@ class WorkingMemory:
         """Take in what the server counted for a request."""
         sent = request.tokens + self._estimator.scale(self._budget.tools)
         least = sum(least_tokens(message.text) for message in request.messages)
-        self._estimator.confirm(sent, usage.prompt_tokens, least)
+        fresh = request.tokens - request.prefix_kept if request.prefix_kept else None
+        self._estimator.confirm(sent, usage.prompt_tokens, least, fresh)
 
     async def make_room(self) -> None:
         """Run a pass if one is due before the next request."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
@@ -24,16 +25,21 @@ _CJK: Final = re.compile(
 )
 _STEPS: Final = 20
 _LEAST_SENT: Final = 200
-_SHORT_UNLEARNED: Final = 0.5
-_SHORT_LEARNED: Final = 0.75
-"""A report below this share of what the prompt has at least is clearly short."""
-_STALLED: Final = 0.9
-"""So is one below this share, if the prompt has grown and the count has not."""
-_GROWN: Final = 400
-_NO_GROWTH: Final = 0.05
-_IN_STEP: Final = 0.6
+_SHORT: Final = 0.48
+"""A report below this share of the fewest tokens a prompt is likely to have is clearly short."""
+_IN_STEP: Final = 0.45
 """A count that follows the prompt by this share of the change is of a whole prompt."""
-_CHANGED: Final = 50
+_NO_GROWTH: Final = 0.02
+_WAVERS: Final = 0.1
+"""A count stands if it rises by less than that share of the growth, or falls by less than this
+share: a server that drops whole messages stays below its limit by a little, now and then."""
+_GROWN: Final = 400
+"""Growth of the prompt from which a count that stands is one that has met a limit."""
+_MOVED: Final = 50
+_WHOLE: Final = 0.9
+_NEW_PART: Final = 1.5
+_BLOCK: Final = 256
+"""Tokens up to which a server's cache may lag behind what was sent before."""
 
 
 def count(text: str) -> int:
@@ -96,6 +102,30 @@ def _dump(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """The report with which the count last moved."""
+
+    least: int
+    reported: int
+    steps: int
+    target: float
+    confirmed: int
+    """What had been learned before it: it may be at the limit already."""
+
+    def follows(self, least: int, reported: int) -> bool:
+        """Whether the count has gone with the prompt since, up or down."""
+        change, counted = least - self.least, reported - self.reported
+        if change < 0:
+            return counted <= _IN_STEP * change
+        return counted >= _IN_STEP * change
+
+    def stands(self, least: int, reported: int) -> bool:
+        """Whether the count has not moved since, though the prompt may have."""
+        growth, counted = max(0, least - self.least), reported - self.reported
+        return -_WAVERS * self.reported <= counted <= _NO_GROWTH * growth
+
+
 class TokenEstimator:
     """The correction of `count` that is learned from reported usage, within [0.5, 2].
 
@@ -108,7 +138,7 @@ class TokenEstimator:
         self._steps = _clamp(steps)
         self._target = self._steps / _STEPS
         self._confirmed = 0
-        self._latest: tuple[int, int] | None = None
+        self._mark: _Mark | None = None
         self._cut = False
 
     @property
@@ -127,48 +157,70 @@ class TokenEstimator:
 
     @property
     def cut(self) -> bool:
-        """Whether the server seems to cut the prompt, by its latest report."""
+        """Whether the server seems to cut the prompt, by its reports so far."""
         return self._cut
 
-    def confirm(self, estimated: int, reported: int, least: int) -> None:
+    def confirm(self, estimated: int, reported: int, least: int, fresh: int | None = None) -> None:
         """Learn from what the server counted for a request, unless it seems to cut the prompt.
 
-        A report that is only somewhat below the estimate says that the estimate is too high.
-        While the server is suspected nothing is learned; a count that follows the prompt up or
-        down clears it, since one that ends at a limit does not move.
+        A prompt is cut if the count is clearly short, or if the prompt goes on growing, by
+        small steps or large ones, and the count has met a limit. Nothing is learned from a
+        count that stands, and what was learned from the one that met the limit is forgotten. A
+        count that follows the prompt up or down ends the suspicion.
 
         Args:
             estimated: the corrected tokens of the request as it was sent.
             reported: the prompt tokens in the server's usage, cached ones included; 0 or
                 less means that it gave none.
-            least: `least_tokens` of all its texts.
+            least: `least_tokens` of all its texts. Suspicions rest on it alone, since
+                `estimated` depends on what was learned.
+            fresh: the corrected tokens of the messages that the request before did not have;
+                None without one. Some servers count only these, which says nothing.
         """
+        mark, now = self._mark, self._at(least, reported)
         if reported <= 0 or estimated < _LEAST_SENT:
             return
-        was_cut, self._cut = self._cut, self._seems_cut(estimated, reported, least)
-        self._latest = (least, reported)
-        if self._cut:
+        # The same count again is one that has met a limit, whatever is new.
+        if (mark is None or reported != mark.reported) and _of_new_part(reported, least, fresh):
             return
-        observed = self.factor * reported / estimated
-        average = bool(self._confirmed) and not was_cut
+        follows = mark is not None and mark.follows(least, reported)
+        if mark is not None and self._cut:
+            if not follows or abs(reported - mark.reported) < _MOVED:
+                self._mark = now if least < mark.least else mark
+                return
+        elif mark is not None and not follows and mark.stands(least, reported):
+            self._stand(mark, least)
+            return
+        elif not follows and least >= _LEAST_SENT and reported < _SHORT * least:
+            self._mark, self._cut = now, True
+            return
+        self._learn(self.factor * reported / estimated, afresh=self._cut)
+        self._mark, self._cut = now, False
+
+    def _at(self, least: int, reported: int) -> _Mark:
+        return _Mark(least, reported, self._steps, self._target, self._confirmed)
+
+    def _stand(self, mark: _Mark, least: int) -> None:
+        """The count has not moved: by itself that says nothing, until the prompt has grown."""
+        if least < mark.least:
+            self._mark = replace(mark, least=least)
+        elif least - mark.least >= _GROWN:
+            self._steps, self._target, self._confirmed = mark.steps, mark.target, mark.confirmed
+            self._cut = True
+
+    def _learn(self, observed: float, *, afresh: bool) -> None:
+        average = bool(self._confirmed) and not afresh
         self._target = (self._target + observed) / 2 if average else observed
         self._confirmed += 1
         if abs(self._target * _STEPS - self._steps) >= 1:
             self._steps = _clamp(round(self._target * _STEPS))
 
-    def _seems_cut(self, estimated: int, reported: int, least: int) -> bool:
-        if least < _LEAST_SENT:
-            return False
-        change, counted = 0, 0
-        if self._latest is not None:
-            change, counted = least - self._latest[0], reported - self._latest[1]
-        if abs(change) >= _CHANGED and counted / change >= _IN_STEP:
-            return False
-        if change >= _GROWN and counted < _NO_GROWTH * change and reported < _STALLED * least:
-            return True
-        # Before the first report the estimate itself may be far off for a script.
-        share = _SHORT_LEARNED if self._confirmed else _SHORT_UNLEARNED
-        return reported < share * min(estimated, least)
+
+def _of_new_part(reported: int, least: int, fresh: int | None) -> bool:
+    """Whether a report may be of the new part of a request alone, the rest being cached."""
+    if fresh is None:
+        return False
+    return reported < _WHOLE * least and reported <= _NEW_PART * fresh + _BLOCK
 
 
 def _clamp(steps: int) -> int:

@@ -104,6 +104,79 @@ def test_a_cut_that_was_mended_is_over() -> None:
     assert not estimator.cut
 
 
+@pytest.mark.parametrize("step", [20, 100, 146, 200, 300, 390, 450, 800])
+@pytest.mark.parametrize("ratio", [0.6, 1.0, 1.9])
+def test_a_prompt_that_outgrows_its_limit_in_small_steps_is_noticed(
+    step: int, ratio: float
+) -> None:
+    estimator = TokenEstimator()
+    least, limit, before = 800, 4096, 0.0
+    while not estimator.cut:
+        assert ratio * least < limit + ratio * (400 + 2 * step)
+        before = estimator.factor if ratio * least <= limit else before
+        estimator.confirm(estimator.scale(least), min(limit, round(ratio * least)), least)
+        least += step
+    assert estimator.factor == before, "what was learned while it was cut is forgotten"
+    while least < 14_000:
+        estimator.confirm(estimator.scale(least), limit, least)
+        assert estimator.cut
+        least += step
+    assert estimator.factor == before
+
+
+def test_a_server_that_drops_whole_messages_at_its_limit_is_noticed() -> None:
+    estimator = TokenEstimator()
+    least = 3000
+    for below in (0, 60, 10, 130, 90, 0, 40, 120, 5, 70, 15, 100) * 4:
+        estimator.confirm(estimator.scale(least), min(least, 4096 - below), least)
+        least += 140
+    assert estimator.cut
+    assert estimator.factor == pytest.approx(1.0, abs=0.05)
+
+
+Steps = st.lists(st.integers(-900, 1500), min_size=1, max_size=40)
+
+
+@given(st.floats(0.5, 2.0), st.integers(200, 3000), Steps, st.integers(0, 3000))
+def test_whole_prompts_are_not_suspected_whatever_the_tokenizer(
+    ratio: float, start: int, steps: list[int], tools: int
+) -> None:
+    """Passes make the prompt smaller in between; the tools are counted beside the messages."""
+    estimator = TokenEstimator()
+    least = start
+    for step in [0, *steps]:
+        fresh = least if least == start else max(0, step)
+        least = max(50, least + step)
+        sent = estimator.scale(least + tools)
+        estimator.confirm(sent, round(ratio * (least + tools)), least, estimator.scale(fresh))
+        assert not estimator.cut
+
+
+@given(
+    st.floats(0.5, 2.0),
+    st.integers(200, 3000),
+    st.lists(st.integers(20, 1500), min_size=1, max_size=40),
+    st.sampled_from([1, 16, 64, 128]),
+)
+def test_counts_of_the_uncached_part_alone_are_neither_suspected_nor_learned(
+    ratio: float, start: int, steps: list[int], block: int
+) -> None:
+    estimator = TokenEstimator()
+    estimator.confirm(start, round(ratio * start), start)
+    learned = estimator.factor
+    whole, least = ratio * start, start
+    for step in steps:
+        cached = whole // block * block
+        least += step
+        whole += ratio * step
+        sent, fresh = estimator.scale(least), estimator.scale(step)
+        reported = max(1, round(whole - cached))
+        if reported < 0.9 * least and reported != round(ratio * start):
+            estimator.confirm(sent, reported, least, fresh)
+            assert not estimator.cut
+            assert estimator.factor == learned
+
+
 def test_a_server_without_usage_changes_nothing() -> None:
     estimator = TokenEstimator()
     estimator.confirm(1000, 0, 1000)

@@ -6,12 +6,14 @@ The cases are C3 to C15 of the house's list; those not here are tested where the
 from __future__ import annotations
 
 import asyncio
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gh_tui.events import types as ev
+from gh_tui.providers.scripted.manners import count_usage
 from gh_tui.runtime import Mind
 from tests.benchmarks.fifteen_turns import read
 from tests.harness import Live, live
@@ -119,7 +121,7 @@ async def test_c7_a_prompt_that_the_server_cut_is_told_and_not_learned_from(
         return {**answer(body, number), "usage": {"prompt_tokens": 200, "completion_tokens": 90}}
 
     async with live(cut, tmp_path, mind) as run:
-        await say(run, "Describe the orders database", *questions(8))
+        await say(run, "Describe the orders database", *questions(10))
         told = run.events(ev.TruncationSuspected)
         assert told
         assert told[-1].reported == 200
@@ -128,6 +130,27 @@ async def test_c7_a_prompt_that_the_server_cut_is_told_and_not_learned_from(
         assert told[-1].sent == sent[told[-1].request].tokens
         assert run.session.state.truncation == told[-1]
         grown = [event.tokens for request, event in sent.items() if request >= told[0].request]
+        assert len(grown) > 4
+        assert grown == sorted(grown), "a cut report must not shrink the estimate"
+
+
+async def test_c7_a_prompt_that_outgrows_a_silent_limit_by_small_steps_is_told(
+    tmp_path: Path, mind: Mind
+) -> None:
+    limit, real = 2048, list[int]()
+
+    def cut(body: dict[str, Any], number: int) -> dict[str, Any]:
+        real.append(count_usage(body, "", "")["prompt_tokens"])
+        usage = {"prompt_tokens": min(limit, real[-1]), "completion_tokens": 90}
+        return {**answer(body, number), "usage": usage}
+
+    async with live(cut, tmp_path, mind) as run:
+        await say(run, "Describe the orders database", *questions(24))
+        (told,) = run.events(ev.TruncationSuspected)
+        assert told.reported == limit
+        assert real[told.request - 1] < limit + 900
+        assert max(b - a for a, b in pairwise(real)) < 400
+        grown = [sent.tokens for sent in run.events(ev.RequestSent)[told.request - 1 :]]
         assert len(grown) > 4
         assert grown == sorted(grown), "a cut report must not shrink the estimate"
 
