@@ -17,6 +17,9 @@ from gh_tui.events.entries import PassState, SupplementState, ToolState, ToolSta
 from gh_tui.events.envelope import Envelope
 from gh_tui.events.values import Outcome, Task
 
+_STEPS = 20
+"""A factor is a whole number of steps of 1/20."""
+
 
 @dataclass(slots=True)
 class SessionState:
@@ -36,6 +39,8 @@ class SessionState:
     tools: dict[str, ToolState] = field(default_factory=dict)
     passes: dict[int, PassState] = field(default_factory=dict)
     request: ev.RequestSent | None = None
+    token_factor: float = 1.0
+    """What the tokens of turns are multiplied by in requests, as the latest one shows it."""
     usage: dict[str, int] | None = None
     cycle: int = 0
     running: bool = False
@@ -198,7 +203,7 @@ class SessionState:
                 turn.demoted = turn.is_supplement or turn.standing
             case ev.TurnFidelityChanged():
                 turn.fidelity, turn.last_change = event.after, event
-                turn.attached |= event.attached
+                turn.attached = (turn.attached or event.attached) and not event.whole
                 if event.pass_ in self.passes:
                     self.passes[event.pass_].changes.append(event)
             case _:
@@ -238,10 +243,24 @@ class SessionState:
 
     def _send(self, event: ev.RequestSent) -> None:
         self.request, self.replying, self.failure = event, event.request, None
+        self.token_factor = self._factor_of(event) or self.token_factor
         carried = {entry.iri for entry in event.manifest if entry.part == "turn"}
         for supplement in self.supplements.values():
             if supplement.status == "injected" and supplement.iri in carried:
                 supplement.last_request = event.request
+
+    def _factor_of(self, event: ev.RequestSent) -> float | None:
+        """From the turns that the request has whole; None if it has none such."""
+        corrected = estimated = 0
+        for entry in event.manifest:
+            turn = self.turns.get(entry.iri or "")
+            if turn is None or entry.fidelity != "full":
+                continue
+            # Of a large result or input the model sees a part, though at full fidelity.
+            if turn.role != "tool" and not turn.attached:
+                corrected += entry.tokens
+                estimated += turn.tokens
+        return round(corrected / estimated * _STEPS) / _STEPS if estimated else None
 
     def _on_tool(self, event: ev.ToolEvent) -> None:
         if isinstance(event, ev.ToolRequested):

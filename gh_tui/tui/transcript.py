@@ -13,6 +13,7 @@ from gh_tui.events import types as ev
 from gh_tui.events.entries import ToolStatus
 from gh_tui.events.envelope import Envelope
 from gh_tui.events.state import SessionState
+from gh_tui.memory.tokens import scale
 
 ReplyStatus = Literal["waiting", "streaming", "complete", "interrupted", "cancelled"]
 Level = Literal["info", "memory", "shift", "warning", "error", "end"]
@@ -100,7 +101,7 @@ class Transcript:
                 row.waits, row.returned = False, True
                 self._touch(row)
             case ev.TurnAdded() as event:
-                self._on_turn(event, envelope.time)
+                self._on_turn(event, envelope.time, scale(event.tokens, state.token_factor))
             case (
                 ev.RequestSent() | ev.ReplyDelta() | ev.ReplyProgress() | ev.ReplyFinished()
             ) as event:
@@ -124,7 +125,7 @@ class Transcript:
             self._inputs[row.iri] = row
         self._add(row)
 
-    def _on_turn(self, event: ev.TurnAdded, time: str) -> None:
+    def _on_turn(self, event: ev.TurnAdded, time: str, tokens: int) -> None:
         if event.role == "user":
             row = self._inputs.get(event.iri)
             if row is None:
@@ -134,7 +135,7 @@ class Transcript:
                 self._touch(row)
         elif event.role == "tool" and event.call_id in self._tools:
             tool = self._tools[event.call_id]
-            tool.result, tool.tokens = event.text, event.tokens
+            tool.result, tool.tokens = event.text, tokens
             self._touch(tool)
 
     def _on_reply(

@@ -26,6 +26,7 @@ class Story:
         self.envelopes: list[Envelope] = []
         self._now = START
         self._turns = 0
+        self._tokens: dict[str, int] = {}
 
     def wait(self, seconds: float) -> None:
         self._now += timedelta(seconds=seconds)
@@ -60,9 +61,26 @@ class Story:
             is_supplement=supplement is not None,
             calls=calls,
         )
+        self._tokens[added.iri] = tokens
         self.say(added, scored(added.iri, score))
         self.wait(17)
         return added.iri
+
+    def request(
+        self, number: int, cycle: int, tokens: int, prefix: int, turns: Iterable[int]
+    ) -> ev.RequestSent:
+        return ev.RequestSent(
+            request=number,
+            cycle=cycle,
+            purpose="agent",
+            manifest=tuple(
+                ManifestEntry(iri(n), "turn", "user", "full", self._tokens[iri(n)]) for n in turns
+            ),
+            tokens=tokens,
+            tokens_basis="confirmed" if number > 1 else "estimated",
+            budget=1500,
+            prefix_kept=prefix,
+        )
 
     def change(
         self,
@@ -108,23 +126,6 @@ def pass_started(number: int, trigger: str, before: int) -> ev.PassStarted:
         query_iri=None,
         budget=1500,
         tokens_before=before,
-    )
-
-
-def request(number: int, cycle: int, tokens: int, prefix: int, turns: Iterable[int]) -> ev.Event:
-    manifest = tuple(
-        ManifestEntry(iri=iri(n), part="turn", role="user", fidelity="full", tokens=20)
-        for n in turns
-    )
-    return ev.RequestSent(
-        request=number,
-        cycle=cycle,
-        purpose="agent",
-        manifest=manifest,
-        tokens=tokens,
-        tokens_basis="confirmed" if number > 1 else "estimated",
-        budget=1500,
-        prefix_kept=prefix,
     )
 
 
@@ -190,7 +191,7 @@ def migration() -> list[Envelope]:
     story.say(
         ev.SupplementaryInputReceived(id="s2", text="anggaran paling banyak dua juta rupiah"),
         ev.CycleStarted(cycle=14),
-        request(14, 14, 912, 700, [1, 2, 9, 10, 11, 24]),
+        story.request(14, 14, 912, 700, [1, 2, 9, 10, 11, 24]),
     )
     return story.envelopes
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 from gh_tui.events import types as ev
 from gh_tui.events.envelope import Envelope
 from gh_tui.events.state import fold
+from gh_tui.providers.scripted.manners import count_usage
+from gh_tui.runtime import Mind
 from gh_tui.tui.widgets.ledger import Ledger
-from gh_tui.tui.widgets.row import mark_words
+from gh_tui.tui.widgets.row import header_row, mark_words
+from tests.harness import live
 from tests.tui.sessions import migration, states
 
 
@@ -53,3 +59,46 @@ def test_the_protection_of_the_task_goes_with_it_to_another_input() -> None:
     assert ledger.take(event).everything
     assert [ledger.is_protected(turn) for turn in (old, new)] == [False, True]
     assert "★ task" in mark_words(new, ledger)
+
+
+async def test_the_tokens_of_the_timeline_are_those_of_the_gauge(
+    tmp_path: Path, mind: Mind
+) -> None:
+    def server(body: dict[str, Any], number: int) -> dict[str, Any]:
+        spoken = "The ledger keeps one line for each payment, with payer, sum and day. " * 5
+        usage = {"prompt_tokens": round(1.4 * count_usage(body, "", "")["prompt_tokens"])}
+        return {"text": f"Answer {number}. {spoken}", "usage": usage}
+
+    questions = [f"How is field {n} of the ledger filled in?" for n in range(14)]
+    async with live(server, tmp_path, mind, settings=["context.budget=1500"]) as run:
+        for text in ("Explain the ledger", *questions):
+            await run.session.submit(text)
+            await run.session.wait_idle()
+    ledger = Ledger()
+    factors, checked = set(), 0
+    for state, envelope in states(run.seen):
+        if ledger.state is not state:
+            ledger.rebuild(state)
+        else:
+            ledger.take(envelope.event)
+        fresh = Ledger()
+        fresh.rebuild(state)
+        assert ledger.seen == fresh.seen
+        if isinstance(envelope.event, ev.RequestSent):
+            sent = envelope.event
+            fixed = sum(m.tokens for m in sent.manifest if m.part in ("system", "standing"))
+            assert ledger.tokens_seen == sent.tokens - fixed
+            assert ledger.basis == sent.tokens_basis
+            for entry in sent.manifest:
+                turn = state.turns.get(entry.iri or "")
+                if turn is not None and entry.fidelity == "full":
+                    assert ledger.tokens_full(turn) == entry.tokens
+            factors.add(state.token_factor)
+        if isinstance(envelope.event, ev.PassFinished):
+            done = state.passes[envelope.event.pass_]
+            assert done.changes
+            checked += 1
+    assert checked
+    assert max(factors) > 1.3
+    words = "".join(text for _, text in header_row(ledger, 200))
+    assert f"{ledger.tokens_seen:,} of {ledger.tokens_total:,} tok in view confirmed" in words

@@ -124,8 +124,9 @@ def fields_of(turn: TurnState, state: SessionState) -> Iterator[Field]:
     if turn.class_:
         demoted = ", made ordinary by you" if turn.demoted else ""
         yield "class", one_line(turn.class_, 60) + demoted
-    seen = ledger.seen[turn.iri]
-    yield "tokens", f"{turn.tokens:,}" + ("" if seen == turn.tokens else f", {seen:,} in view")
+    seen, full = ledger.seen[turn.iri], ledger.tokens_full(turn)
+    in_view = "" if seen == full else f", {seen:,} in view"
+    yield "tokens", f"{full:,}{in_view}, {ledger.basis}"
     if turn.summary != turn.text:
         yield "summary", one_line(turn.summary)
     for call in turn.calls:

@@ -1,7 +1,8 @@
 """The lines of the timeline: turns in the order of entry, and passes where they happened.
 
 A line is the IRI of a turn or the number of a pass. Taking in an event costs the same however
-long the session is.
+long the session is (for `RequestSent`, the length of its manifest). Tokens are counted as in the
+requests: what the latest one carries has the tokens of its manifest, the rest is corrected alike.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import Literal
 from gh_tui.events import types as ev
 from gh_tui.events.entries import TurnState
 from gh_tui.events.state import SessionState
-from gh_tui.events.values import Fidelity
+from gh_tui.events.values import Fidelity, ManifestEntry
+from gh_tui.memory.tokens import scale
 
 Line = str | int
 Filter = Literal["all", "changed", "protected", "archived"]
@@ -48,13 +50,28 @@ class Ledger:
     seen: dict[str, int] = field(default_factory=dict)
     """Tokens of each turn as the model sees it now."""
     tokens_seen: int = 0
-    tokens_total: int = 0
     newest: str | None = None
     newest_pass: int | None = None
     fresh: set[str] = field(default_factory=set)
     """Turns that changed in the newest pass or since."""
+    _raw: int = 0
+    """Tokens of all turns, uncorrected."""
     _places: dict[int, int] = field(default_factory=dict)
     """For each pass, how many turns there were when it began."""
+
+    @property
+    def tokens_total(self) -> int:
+        """Tokens that all turns would have in full."""
+        return scale(self._raw, self.state.token_factor)
+
+    @property
+    def basis(self) -> str:
+        """Whether a server has confirmed the counts, as the gauge says it."""
+        return "estimated" if self.state.request is None else self.state.request.tokens_basis
+
+    def tokens_full(self, turn: TurnState) -> int:
+        """Tokens of the whole text of a turn."""
+        return scale(turn.tokens, self.state.token_factor)
 
     def rebuild(self, state: SessionState) -> None:
         """Take the whole state in anew, as after a jump in a replay."""
@@ -62,13 +79,16 @@ class Ledger:
         self.newest = self.newest_pass = None
         self.lines, self.fresh = [], set()
         self.counts, self.seen = {}, {}
-        self.tokens_seen = self.tokens_total = 0
+        self.tokens_seen = self._raw = 0
         places = self._guess_places()
         waiting = sorted(state.passes)
+        sent = state.request.manifest if state.request is not None else ()
+        carried = {entry.iri: entry for entry in sent if entry.iri}
         for index, turn in enumerate(state.turns.values()):
             while waiting and places[waiting[0]] <= index:
                 self.lines.append(waiting.pop(0))
             self._enter(turn)
+            self._set_seen(turn, self._tokens_seen(turn, carried.get(turn.iri)))
         self.lines.extend(waiting)
         self._places = places
         if state.passes:
@@ -118,6 +138,8 @@ class Ledger:
                 return self._on_pass(event.pass_)
             case ev.PassFinished():
                 return Update(frozenset({event.pass_}))
+            case ev.RequestSent():
+                return self._on_request(event)
             case ev.TurnScored() | ev.TurnPinned() | ev.TurnUnpinned():
                 return self._redraw(event.iri)
             case ev.InputClassified():
@@ -148,8 +170,15 @@ class Ledger:
         self.lines.append(turn.iri)
         self.newest = turn.iri
         self.counts[turn.fidelity] = self.counts.get(turn.fidelity, 0) + 1
-        self.tokens_total += turn.tokens
-        self._set_seen(turn, _tokens_seen(turn, self._changes_of(turn)))
+        self._raw += turn.tokens
+        self._set_seen(turn, self.tokens_full(turn))
+
+    def _on_request(self, event: ev.RequestSent) -> Update:
+        for entry in event.manifest:
+            turn = self.state.turns.get(entry.iri or "")
+            if turn is not None:
+                self._set_seen(turn, entry.tokens)
+        return Update(everything=True)
 
     def _on_changed(self, event: ev.TurnFidelityChanged) -> Update:
         turn = self.state.turns.get(event.iri)
@@ -157,7 +186,7 @@ class Ledger:
             return Update()
         self.counts[event.before] = self.counts.get(event.before, 0) - 1
         self.counts[event.after] = self.counts.get(event.after, 0) + 1
-        self._set_seen(turn, _after(turn, event, self.seen[event.iri]))
+        self._set_seen(turn, _after(event, self.seen[event.iri]))
         self.fresh.add(event.iri)
         lines: set[Line] = {event.iri}
         if event.pass_ is not None:
@@ -189,17 +218,27 @@ class Ledger:
         self.tokens_seen += tokens - self.seen.get(turn.iri, 0)
         self.seen[turn.iri] = tokens
 
+    def _tokens_seen(self, turn: TurnState, sent: ManifestEntry | None) -> int:
+        """From what the latest request had of a turn and what has changed since."""
+        last = turn.last_change
+        if turn.fidelity == "archived":
+            return 0
+        if sent is not None:
+            level, tokens = sent.fidelity, sent.tokens
+        elif last is not None and last.before == "archived":
+            level, tokens = last.before, 0
+        else:
+            level, tokens = "full", self.tokens_full(turn)
+        if last is None or level == turn.fidelity:
+            return tokens
+        for change in (last,) if last.before == level else self._changes_of(turn):
+            if change.before == level != turn.fidelity:
+                level, tokens = change.after, _after(change, tokens)
+        return tokens
+
     def _changes_of(self, turn: TurnState) -> Iterable[ev.TurnFidelityChanged]:
-        if turn.last_change is None:
-            return ()
-        if turn.last_change.before == "full":
-            return (turn.last_change,)
-        return [
-            change
-            for done in self.state.passes.values()
-            for change in done.changes
-            if change.iri == turn.iri
-        ]
+        for done in self.state.passes.values():
+            yield from (change for change in done.changes if change.iri == turn.iri)
 
     def _guess_places(self) -> dict[int, int]:
         """Where each pass goes: where it was seen to happen, else after the turns it changed."""
@@ -213,22 +252,5 @@ class Ledger:
         return places
 
 
-def _after(turn: TurnState, change: ev.TurnFidelityChanged, before: int) -> int:
-    match change.after:
-        case "full":
-            return turn.tokens
-        case "archived":
-            return 0
-        case "masked" | "summary":
-            return max(0, before - change.tokens_freed)
-
-
-def _tokens_seen(turn: TurnState, changes: Iterable[ev.TurnFidelityChanged]) -> int:
-    if turn.fidelity == "full":
-        return turn.tokens
-    if turn.fidelity == "archived":
-        return 0
-    tokens = turn.tokens
-    for change in changes:
-        tokens = _after(turn, change, turn.tokens if change.before == "full" else tokens)
-    return tokens
+def _after(change: ev.TurnFidelityChanged, before: int) -> int:
+    return 0 if change.after == "archived" else max(0, before - change.tokens_freed)

@@ -174,14 +174,21 @@ def separator_row(number: int, ledger: Ledger, width: int) -> list[Piece]:
 
 def header_row(ledger: Ledger, width: int) -> list[Piece]:
     """Counts by fidelity, tokens, threshold and filter, in the longest form that fits."""
-    forms = [_header(ledger, words=words, limit=limit) for words, limit in _HEADER_FORMS]
+    forms = [_header(ledger, *form) for form in _HEADER_FORMS]
     return next((form for form in forms if _cells(form) <= width), forms[-1])
 
 
-_HEADER_FORMS = ((True, "threshold "), (True, ""), (False, "threshold "), (False, "< "))
+_HEADER_FORMS = (
+    (True, True, "threshold "),
+    (True, True, ""),
+    (True, False, ""),
+    (False, True, "< "),
+    (False, True, ""),
+    (False, False, "< "),
+)
 
 
-def _header(ledger: Ledger, *, words: bool, limit: str) -> list[Piece]:
+def _header(ledger: Ledger, words: bool, basis: bool, limit: str) -> list[Piece]:
     pieces: list[Piece] = [("header", " ")]
     for kind, sign in FIDELITY_MARKS.items():
         word = f" {kind}" if words else ""
@@ -190,6 +197,8 @@ def _header(ledger: Ledger, *, words: bool, limit: str) -> list[Piece]:
         pieces.append(("filter", f"only {ledger.filter}  "))
     of, unit = (" of ", "tok in view") if words else ("/", "tok")
     pieces.append(("header", f"{ledger.tokens_seen:,}{of}{ledger.tokens_total:,} {unit}"))
+    if basis:
+        pieces.append(("header", f" {ledger.basis}"))
     if limit:
         pieces.append(("dim", f"  {limit}{threshold(ledger.state):.2f}"))
     return pieces
@@ -209,8 +218,8 @@ def detail_rows(turn: TurnState, ledger: Ledger, width: int) -> tuple[list[Piece
     if words:
         first.append(("mark", words + "  "))
     first.append(("text", one_line(turn.summary or turn.text, width * 2)))
-    seen = ledger.seen.get(turn.iri, turn.tokens)
-    tokens = f"{turn.tokens:,}" if seen == turn.tokens else f"{turn.tokens:,}→{seen:,}"
+    seen, full = ledger.seen.get(turn.iri, 0), ledger.tokens_full(turn)
+    tokens = f"{seen:,}" if turn.fidelity == "full" else f"{full:,}→{seen:,}"
     return first, [("dim", f" {score_words(turn)} · {tokens} tok")]
 
 
@@ -253,12 +262,12 @@ def _reason_style(turn: TurnState) -> str:
 
 
 def _tokens(turn: TurnState, ledger: Ledger, columns: Columns) -> str:
-    seen = ledger.seen.get(turn.iri, turn.tokens)
-    if seen == turn.tokens:
+    seen = ledger.seen.get(turn.iri, 0)
+    if turn.fidelity == "full":
         return compact(seen)
     if columns.tokens < 8:
         return f"↓{compact(seen)}"
-    return f"{compact(turn.tokens)}→{compact(seen)}"
+    return f"{compact(ledger.tokens_full(turn))}→{compact(seen)}"
 
 
 def compact(count: int) -> str:
