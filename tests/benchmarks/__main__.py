@@ -8,6 +8,7 @@ Without names all run that can; those that ask the local model run with `--model
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import sys
 import time
@@ -17,7 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.report import Table, render
+from tests.benchmarks.data import NoData
+from tests.benchmarks.report import render
 from tests.benchmarks.suite import SUITE, Benchmark
 
 
@@ -42,18 +44,18 @@ class Results:
             "skipped": self.skipped,
             "failed": self.failed,
         }
-        self.path.write_text(json.dumps(values, indent=1, ensure_ascii=False), "utf-8")
+        text = json.dumps(values, indent=1, ensure_ascii=False)
+        # The name of a file may hold what UTF-8 has no bytes for.
+        self.path.write_text(text, "utf-8", errors="backslashreplace")
 
     def summary(self) -> str:
         """The last lines: what was not measured, and where a target was missed."""
         lines = [f"skipped {name}: {reason}" for name, reason in self.skipped.items()]
         lines += [f"FAILED {name}: {reason}" for name, reason in self.failed.items()]
-        lines += [
-            f"short of the target: {table['measure']}: {missed}"
-            for tables in self.tables.values()
-            for table in tables
-            for missed in table["missed"]
-        ]
+        tables = [table for own in self.tables.values() for table in own]
+        lines += [f"skipped {t['measure']}: {t['skipped']}" for t in tables if t["skipped"]]
+        for key, text in (("unmeasured", "not measured"), ("missed", "short of the target")):
+            lines += [f"{text}: {t['measure']}: {name}" for t in tables for name in t[key]]
         return "\n".join(lines)
 
 
@@ -71,22 +73,23 @@ def reason_to_skip(benchmark: Benchmark, data: Path | None, *, named: bool, mode
 
 
 def run(benchmark: Benchmark, data: Path | None, results: Results) -> None:
-    """Run one benchmark and print its tables; a failure is told and recorded."""
+    """Run one benchmark, record its tables and print them; a failure is told and recorded."""
     print(f"== {benchmark.name} ==", flush=True)
     begun = time.perf_counter()
     try:
-        tables: list[Table] = benchmark.measure(data or Path())
-    except Exception as error:
-        traceback.print_exc(file=sys.stdout)
-        results.failed[benchmark.name] = f"{type(error).__name__}: {error}"
-    else:
-        for table in tables:
-            print(render(table), flush=True)
+        tables = benchmark.measure(data or Path())
+        text = "\n".join(render(table) for table in tables)
         results.tables[benchmark.name] = [table.to_wire() for table in tables]
+    except NoData as reason:
+        text = f"skipped: {reason}"
+        results.skipped[benchmark.name] = str(reason)
+    except Exception as error:
+        text = traceback.format_exc()
+        results.failed[benchmark.name] = f"{type(error).__name__}: {error}"
     seconds = time.perf_counter() - begun
     results.seconds[benchmark.name] = round(seconds, 1)
-    print(f"({seconds:.0f} s)\n", flush=True)
     results.write()
+    print(f"{text}\n({seconds:.0f} s)\n", flush=True)
 
 
 def main(arguments: Sequence[str], suite: Sequence[Benchmark] = SUITE) -> int:
@@ -115,4 +118,6 @@ def main(arguments: Sequence[str], suite: Sequence[Benchmark] = SUITE) -> int:
 
 
 if __name__ == "__main__":
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     sys.exit(main(sys.argv[1:]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -35,6 +36,7 @@ class Row:
     kind: Kind
     items: int
     figures: tuple[float | None, ...]
+    """In the order of the heads; None, or what is no number, was not measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,24 +50,58 @@ class Table:
     items: str = "items"
     """What the numbers of items count."""
     note: str = ""
+    skipped: str = ""
+    """What of the data was not measured, and why; such a table has no rows."""
 
     def missed(self) -> list[str]:
         """The heads at which a result is short of its target, with the method."""
         return [
-            f"{row.method}: {head}"
+            name
+            for name, figure, target in self._judged()
+            if figure is not None and not target.reached(figure)
+        ]
+
+    def unmeasured(self) -> list[str]:
+        """The heads at which a result has a target and no figure, with the method."""
+        return [name for name, figure, _ in self._judged() if figure is None]
+
+    def _judged(self) -> list[tuple[str, float | None, Target]]:
+        return [
+            (f"{row.method}: {head}", _known(figure), target)
             for row in self.rows
             if row.kind == "result"
             for head, figure, target in zip(self.heads, row.figures, self.targets, strict=False)
-            if target is not None and (figure is None or not target.reached(figure))
+            if target is not None
         ]
 
     def to_wire(self) -> dict[str, Any]:
-        """As plain values."""
-        return {**asdict(self), "missed": self.missed()}
+        """As plain values; JSON has no word for what is no number."""
+        values = asdict(self)
+        for row in values["rows"]:
+            row["figures"] = [_known(figure) for figure in row["figures"]]
+        return {**values, "missed": self.missed(), "unmeasured": self.unmeasured()}
+
+
+def mean(values: Iterable[float]) -> float | None:
+    """The mean, or None of nothing."""
+    known = list(values)
+    return math.fsum(known) / len(known) if known else None
+
+
+def skipped(measure: str, reasons: Iterable[tuple[str, str]]) -> list[Table]:
+    """A table without rows for each part of the data that a measure could not use.
+
+    Args:
+        measure: what was to be measured.
+        reasons: parts of the data, each with why it is not in the figures.
+    """
+    return [Table(f"{measure}: {part}", (), (), skipped=reason) for part, reason in reasons]
 
 
 def render(table: Table) -> str:
     """A table as text: what is to be reached, then a line per method."""
+    if table.skipped:
+        return f"{table.measure}\n  skipped: {table.skipped}"
     targets = [str(target) if target else "" for target in table.targets]
     targets += [""] * (len(table.heads) - len(targets))
     lines = [("", "", table.items, *table.heads)]
@@ -78,9 +114,13 @@ def render(table: Table) -> str:
     text = [table.measure, *_columns(lines)]
     if table.note:
         text.append(f"  {table.note}")
-    if table.targets:
-        missed = table.missed()
-        text.append(f"  short of the target: {'; '.join(missed)}" if missed else "  reached")
+    missed, unmeasured = table.missed(), table.unmeasured()
+    if missed:
+        text.append(f"  short of the target: {'; '.join(missed)}")
+    if unmeasured:
+        text.append(f"  not measured: {'; '.join(unmeasured)}")
+    if table.targets and not missed and not unmeasured:
+        text.append("  reached")
     return "\n".join(text)
 
 
@@ -94,7 +134,12 @@ def _columns(lines: Sequence[Sequence[str]]) -> Iterable[str]:
         yield "  " + "  ".join(padded).rstrip()
 
 
-def _number(value: float | None) -> str:
+def _known(figure: float | None) -> float | None:
+    return figure if figure is not None and math.isfinite(figure) else None
+
+
+def _number(figure: float | None) -> str:
+    value = _known(figure)
     if value is None:
         return "-"
     if value == int(value) and abs(value) >= 10:

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.benchmarks.__main__ import main
-from tests.benchmarks.report import Row, Table, Target, render
+from tests.benchmarks.data import NoData
+from tests.benchmarks.report import Row, Table, Target, mean, render, skipped
 from tests.benchmarks.suite import SUITE, Benchmark
 
 
-def table(figure: float) -> Table:
+def table(figure: float | None) -> Table:
     row = Row("ours", "result", 12, (figure,))
     plain = Row("theirs", "baseline", 12, (0.1,))
     return Table("Recall", ("at 5",), (plain, row), (Target(0.5),), "questions")
@@ -68,6 +69,64 @@ def test_a_table_shows_target_items_baseline_and_result() -> None:
     assert [word in text for word in ("theirs", "baseline", "ours", "result", "12")] == [True] * 5
     assert "short of the target: ours: at 5" in text
     assert render(table(0.4999)).endswith("reached"), "as it is printed, so it is judged"
+
+
+@pytest.mark.parametrize("figure", [None, float("nan"), float("inf"), mean([])])
+def test_a_figure_that_is_missing_is_neither_missed_nor_reached(
+    figure: float | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = render(table(figure))
+    assert "not measured: ours: at 5" in text
+    assert "short" not in text
+    assert "reached" not in text
+    out = tmp_path / "bench.json"
+    assert main(["--json", str(out)], [Benchmark("only", lambda data: [table(figure)])]) == 0
+    (written,) = json.loads(out.read_text("utf-8"), parse_constant=pytest.fail)["tables"]["only"]
+    assert written["rows"][1]["figures"] == [None]
+    assert written["missed"] == []
+    assert "not measured: Recall: ours: at 5" in capsys.readouterr().out
+
+
+def test_a_table_that_cannot_be_shown_stops_nothing(tmp_path: Path) -> None:
+    wrong = Table("Recall", ("at 5",), (Row("ours", "result", 1, ("many",)),))  # type: ignore[arg-type]
+    suite = [Benchmark("wrong", lambda data: [wrong]), Benchmark("next", lambda data: [table(0.6)])]
+    out = tmp_path / "bench.json"
+    assert main(["--json", str(out)], suite) == 1
+    written = json.loads(out.read_text("utf-8"))
+    assert list(written["failed"]) == ["wrong"]
+    assert list(written["tables"]) == ["next"]
+
+
+def test_the_figures_are_written_before_they_are_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def closed(*text: object, **options: object) -> None:
+        if "Recall" in str(text):
+            raise BrokenPipeError
+
+    monkeypatch.setattr("builtins.print", closed)
+    out = tmp_path / "bench.json"
+    with pytest.raises(BrokenPipeError):
+        main(["--json", str(out)], [Benchmark("only", lambda data: [table(0.6)])])
+    assert list(json.loads(out.read_text("utf-8"))["tables"]) == ["only"]
+
+
+def test_what_a_benchmark_leaves_out_is_said_and_without_any_data_it_is_skipped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def nothing(data: Path) -> list[Table]:
+        raise NoData("pairs.json is not there")
+
+    def some(data: Path) -> list[Table]:
+        return [table(0.6), *skipped("Recall", [("part two", "no questions")])]
+
+    out = tmp_path / "bench.json"
+    suite = [Benchmark("nothing", nothing), Benchmark("some", some)]
+    assert main(["--json", str(out)], suite) == 0
+    said = capsys.readouterr().out
+    assert "skipped nothing: pairs.json is not there" in said
+    assert "skipped Recall: part two: no questions" in said
+    assert list(json.loads(out.read_text("utf-8"))["skipped"]) == ["nothing"]
 
 
 def test_at_most_and_at_least() -> None:
