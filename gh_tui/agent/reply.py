@@ -35,6 +35,9 @@ class ReplyReader:
         self._on_opened = on_opened
         self._started = clock.monotonic()
         self._progress_at = self._started
+        self._asked = self._started
+        """When the attempt began that is being answered."""
+        self._first_ms: int | None = None
         self._chunks: list[tuple[int, int]] = []
         self._ended = False
         self.text = ""
@@ -69,6 +72,7 @@ class ReplyReader:
                 await self._on_opened(delta)
             case Retrying():
                 retry_at = self._clock.now() + timedelta(seconds=delta.delay_seconds)
+                self._asked = self._clock.monotonic() + delta.delay_seconds
                 await self._bus.publish(
                     ev.ProviderFailed(
                         request=self._request,
@@ -91,6 +95,8 @@ class ReplyReader:
     async def _stream(self, kind: Literal["text", "reasoning"], text: str) -> None:
         self._bus.announce(ev.ReplyDelta(request=self._request, kind=kind, text=text))
         now = self._clock.monotonic()
+        if self._first_ms is None:
+            self._first_ms = max(0, round((now - self._asked) * 1000))
         if now - self._progress_at >= PROGRESS_SECONDS:
             self._progress_at = now
             await self._bus.publish(
@@ -112,5 +118,6 @@ class ReplyReader:
                 reasoning=self.reasoning if done is None else done.reasoning,
                 usage=usage,
                 chunks=tuple(self._chunks),
+                first_ms=self._first_ms,
             )
         )

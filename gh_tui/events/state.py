@@ -15,6 +15,7 @@ from gh_tui.events import types as ev
 from gh_tui.events.codec import plain
 from gh_tui.events.entries import PassState, SupplementState, ToolState, ToolStatus, TurnState
 from gh_tui.events.envelope import Envelope
+from gh_tui.events.prefill import Prefill
 from gh_tui.events.values import Outcome, Task
 
 _STEPS = 20
@@ -41,6 +42,7 @@ class SessionState:
     request: ev.RequestSent | None = None
     token_factor: float = 1.0
     """What the tokens of turns are multiplied by in requests, as the latest one shows it."""
+    prefill: Prefill = field(default_factory=Prefill)
     usage: dict[str, int] | None = None
     cycle: int = 0
     running: bool = False
@@ -233,6 +235,7 @@ class SessionState:
             case ev.ReplyFinished():
                 self.replying, self.reply_text, self.reply_reasoning = None, "", ""
                 self.usage = event.usage or self.usage
+                self.prefill.answered(event)
                 self.partial = None if event.outcome == "complete" else event.text
             case ev.ProviderFailed():
                 self.failure = event
@@ -243,6 +246,7 @@ class SessionState:
 
     def _send(self, event: ev.RequestSent) -> None:
         self.request, self.replying, self.failure = event, event.request, None
+        self.prefill.sent(event)
         self.token_factor = self._factor_of(event) or self.token_factor
         carried = {entry.iri for entry in event.manifest if entry.part == "turn"}
         for supplement in self.supplements.values():
@@ -283,7 +287,8 @@ class SessionState:
         match event:
             case ev.SessionStarted():
                 self.started, self.ended, self.held = event, False, True
-                self.truncation = None  # the server may be another one, or have been mended
+                # The server may be another one, or have been mended.
+                self.truncation, self.prefill = None, Prefill()
             case (
                 ev.TaskStarted()
                 | ev.TaskRefined()

@@ -201,7 +201,10 @@ class ReplyProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyFinished:
-    """`chunks` holds (milliseconds since the request, characters) for each delta of text."""
+    """`chunks` holds (milliseconds since the request, characters) for each delta of text.
+
+    `first_ms` is how long the server took to the first delta of any kind.
+    """
 
     request: int
     outcome: Literal["complete", "interrupted", "cancelled"]
@@ -209,6 +212,7 @@ class ReplyFinished:
     reasoning: str = ""
     usage: dict[str, int] | None = None
     chunks: tuple[tuple[int, int], ...] = ()
+    first_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,9 +39,9 @@ async def test_task_model_context_and_counts() -> None:
     first, second = await shown(Panes(), state_after(), 150)
     assert "把订单库从 MySQL 迁移到 PostgreSQL" in first
     assert first.endswith("local·qwen2.5-coder-1.5b-instruct-q4_k_m")
-    assert "prefill 212 tok…  cycle 14" in first
+    assert "prefill 212 tok ≈ 3 s…  at 77 tok/s usual  cycle 14" in first
     assert "912/1,500 tok confirmed" in second
-    assert "700 cached + 212 fresh" in second
+    assert "700 cached + 212 fresh estimated" in second
     assert "window 4,096 server" in second
     assert "1 pending" in second
 
@@ -53,7 +53,7 @@ async def test_the_gauge_shows_share_and_high_watermark() -> None:
 
 async def test_eighty_columns_keep_what_matters() -> None:
     first, second = await shown(Panes(), state_after(), 80)
-    assert "prefill 212 tok…  cycle 14" in first
+    assert "prefill 212 tok ≈ 3 s…  cycle 14" in first
     assert first.endswith("local·qwen2.5-coder-1…")
     assert "] 912/1,500 tok confirmed" in second.replace("  ", " ")
     assert "4,096 server" in second
@@ -165,7 +165,7 @@ def test_states_in_words() -> None:
         call="c", name="write_file", arguments={}, needs_approval=True, preview="x"
     )
     done = ev.ReplyFinished(request=14, outcome="complete", text="ok")
-    assert words() == "● prefill 212 tok…"
+    assert words() == "● prefill 212 tok ≈ 3 s…"
     assert words(ev.ReplyDelta(request=14, kind="reasoning", text="hm")) == "● thinking"
     assert words(ev.ReplyDelta(request=14, kind="text", text="ok")) == "● answering"
     assert words(done, asked) == "? waiting for your approval: write_file"
@@ -180,6 +180,40 @@ def test_states_in_words() -> None:
     assert activity(SessionState(), paused, None).text == "⏸ replay paused 2× 34/210"
     ended = replace(paused, position=210)
     assert activity(SessionState(), ended, None).text == "■ replay ended 2× 210/210"
+
+
+def sent(request: int, tokens: int, prefix: int) -> ev.RequestSent:
+    latest = state_after().request
+    assert latest is not None
+    return replace(latest, request=request, tokens=tokens, prefix_kept=prefix)
+
+
+async def test_the_wait_is_reckoned_from_what_was_measured() -> None:
+    answer = ev.ReplyFinished(request=14, outcome="complete", text="ok", first_ms=4000)
+    state = state_after(answer, sent(15, 1100, 900))
+    first, _ = await shown(Panes(), state, 150)
+    assert "prefill 200 tok ≈ 4 s…  at 53 tok/s measured" in first
+    state.apply(Envelope(None, "", SESSION, ev.ReplyDelta(request=15, kind="text", text="so")))
+    assert "tok/s" not in (await shown(Panes(), state, 150))[0]
+
+
+async def test_a_wait_that_nothing_tells_of_is_not_invented() -> None:
+    state = state_after()
+    assert state.started is not None
+    state.started = replace(state.started, provider="openai")
+    first, _ = await shown(Panes(), state, 150)
+    assert "prefill 212 tok…" in first
+    assert "tok/s" not in first
+
+
+async def test_what_the_server_says_of_its_cache_goes_before_what_we_expect() -> None:
+    usage = {"prompt_tokens": 950, "completion_tokens": 9, "cached_tokens": 0}
+    state = state_after(ev.ReplyFinished(request=14, outcome="complete", text="ok", usage=usage))
+    assert "0 cached + 950 fresh confirmed" in (await shown(Panes(), state, 150))[1]
+    state.apply(Envelope(None, "", SESSION, sent(15, 1100, 900)))
+    first, second = await shown(Panes(), state, 150)
+    assert "prefill 1,100 tok" in first, "no cache has held before"
+    assert "cached" not in second
 
 
 async def test_foreign_names_are_literal() -> None:

@@ -81,6 +81,7 @@ class StatusBar(Widget):
             model = f"{one_line(state.started.provider, 24)}·{one_line(state.started.model, 48)}"
         left = [
             words.activity(state, self._replay, self._progress),
+            words.wait_basis(state) if self._replay is None else Part(""),
             Part(f"cycle {state.cycle}" if state.cycle else "", "dim", rank=3),
             Part(one_line(title, width), "text", rank=1, least=16),
         ]
