@@ -241,7 +241,7 @@ class Unseen:
         """The Score on all turns."""
         return score([_decided(*case, limit, users_only=False) for case in self.cases])
 
-    def precision_recall(self, limit: float) -> tuple[float, float]:
+    def precision_recall(self, limit: float) -> tuple[float | None, float | None]:
         """On user inputs."""
         return precision_recall([_decided(*case, limit, users_only=True) for case in self.cases])
 

@@ -13,12 +13,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
-
-import numpy as np
 
 from gh_tui.embedding.calibration import NATIVE
 from gh_tui.embedding.native import NativeEmbedder
@@ -31,8 +29,8 @@ from gh_tui.memory.l1 import L1Session
 from gh_tui.memory.passes import PassRequest, Query
 from gh_tui.memory.relevance import RelevanceTracker
 from gh_tui.memory.turn import iri_for, new_turn
-from tests.benchmarks.data import load_corpora, load_prompts
-from tests.benchmarks.report import Row, Table
+from tests.benchmarks.data import Skip, load_corpora, load_prompts
+from tests.benchmarks.report import Row, Table, mean, with_skipped
 
 PHASES: Final = ("mask", "threshold", "fusion", "topic")
 SHARE: Final = 0.5
@@ -67,9 +65,9 @@ class Tally:
         """The share of passes in which each phase fired, and turns changed by it in a hundred."""
         fired = [self.fired[phase] / max(1, self.passes) for phase in PHASES]
         changed = [100 * self.changes[phase] / self.turns for phase in PHASES]
-        below = float(np.mean(np.array(self.scores) < EvictionConfig().relevance_threshold))
+        below = mean(score < EvictionConfig().relevance_threshold for score in self.scores)
         figures = (self.turns, self.passes, *fired, *changed, below)
-        return Row(name, "also", self.conversations, tuple(round(float(f), 3) for f in figures))
+        return Row(name, "also", self.conversations, figures)
 
 
 class Life:
@@ -121,8 +119,13 @@ class Life:
         self._tally.take(self._l1.evict_with_query(request))
 
 
-def conversations(data: Path) -> dict[str, list[Talk]]:
-    """The conversations that are there, a few of each kind; the fifteen turns always are."""
+def conversations(data: Path, skip: Skip) -> dict[str, list[Talk]]:
+    """The conversations that are there, a few of each kind; the fifteen turns always are.
+
+    Args:
+        data: the folder of the public data.
+        skip: told what is not there.
+    """
     raw = json.loads(_FIFTEEN.read_text("utf-8"))
     found: dict[str, list[Talk]] = {
         "the fifteen turns": [
@@ -130,7 +133,7 @@ def conversations(data: Path) -> dict[str, list[Talk]]:
             for own in raw.values()
         ]
     }
-    for corpus in load_corpora(data):
+    for corpus in load_corpora(data, skip):
         found[corpus.name] = [
             [
                 ("user" if user else "assistant", text)
@@ -138,26 +141,29 @@ def conversations(data: Path) -> dict[str, list[Talk]]:
             ]
             for one in corpus.test[:MOST]
         ]
-    if (data / "structflowbench").is_dir():
-        found["structflowbench"] = [
-            [
-                turn
-                for said, answer in zip(chat.prompts, chat.answers, strict=True)
-                for turn in _both(said, answer)
-            ]
-            for chat in load_prompts(data)[1 : 2 * MOST : 2]
+    chats = load_prompts(data, skip)
+    if len(chats) == 1:
+        skip("structflowbench", "a single conversation, and the second is the first of the test")
+    found["structflowbench"] = [
+        [
+            turn
+            for said, answer in zip(chat.prompts, chat.answers, strict=True)
+            for turn in _both(said, answer)
         ]
-    return found
+        for chat in chats[1 : 2 * MOST : 2]
+    ]
+    talks = {name: [talk for talk in own if talk] for name, own in found.items()}
+    return {name: own for name, own in talks.items() if own}
 
 
 def _both(said: str, answer: str) -> Talk:
     return [("user", said), ("assistant", answer)]
 
 
-async def _measure(data: Path) -> Table:
+async def _measure(talks_by_kind: Mapping[str, Sequence[Talk]]) -> Table:
     service, rows = EmbeddingService(NativeEmbedder()), []
     try:
-        for name, talks in conversations(data).items():
+        for name, talks in talks_by_kind.items():
             tally = Tally(conversations=len(talks))
             for talk in talks:
                 tokens = sum(new_turn("", role, text, created_at=0.0).tokens for role, text in talk)
@@ -183,4 +189,6 @@ async def _measure(data: Path) -> Table:
 
 def measure(data: Path) -> list[Table]:
     """One row per kind of conversation."""
-    return [asyncio.run(_measure(data))]
+    left_out: list[tuple[str, str]] = []
+    found = conversations(data, lambda part, reason: left_out.append((part, reason)))
+    return with_skipped("Phases", [asyncio.run(_measure(found))], left_out)

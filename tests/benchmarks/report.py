@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from tests.benchmarks.data import NoData
+
 Kind = Literal["baseline", "result", "also"]
 """`also` is shown beside the result and held to no target."""
 
@@ -88,14 +90,23 @@ def mean(values: Iterable[float]) -> float | None:
     return math.fsum(known) / len(known) if known else None
 
 
-def skipped(measure: str, reasons: Iterable[tuple[str, str]]) -> list[Table]:
-    """A table without rows for each part of the data that a measure could not use.
+def with_skipped(
+    measure: str, tables: Iterable[Table], left_out: Iterable[tuple[str, str]]
+) -> list[Table]:
+    """The tables, and one without rows for each part of the data that is not in them.
 
     Args:
-        measure: what was to be measured.
-        reasons: parts of the data, each with why it is not in the figures.
+        measure: what is measured.
+        tables: of what could be measured.
+        left_out: parts of the data, each with why it is not in the figures.
+
+    Raises:
+        NoData: nothing could be measured.
     """
-    return [Table(f"{measure}: {part}", (), (), skipped=reason) for part, reason in reasons]
+    found, parts = list(tables), list(left_out)
+    if not found:
+        raise NoData("; ".join(f"{part}: {reason}" for part, reason in parts))
+    return [*found, *(Table(f"{measure}: {part}", (), (), skipped=why) for part, why in parts)]
 
 
 def render(table: Table) -> str:

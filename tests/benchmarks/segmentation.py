@@ -30,12 +30,12 @@ def boundary_f1(case: Segmentation) -> float:
     return 2 * len(case.truth & case.found) / max(1, len(case.truth) + len(case.found))
 
 
-def precision_recall(cases: Collection[Segmentation]) -> tuple[float, float]:
-    """Over all boundaries of all dialogues; precision is 1 when nothing was found."""
+def precision_recall(cases: Collection[Segmentation]) -> tuple[float | None, float | None]:
+    """Over all boundaries of all dialogues; None where nothing was found, or nothing is there."""
     hits = sum(len(case.truth & case.found) for case in cases)
     found = sum(len(case.found) for case in cases)
     truth = sum(len(case.truth) for case in cases)
-    return (hits / found if found else 1.0, hits / truth if truth else 1.0)
+    return (hits / found if found else None, hits / truth if truth else None)
 
 
 def _windows(case: Segmentation) -> tuple[float, float]:

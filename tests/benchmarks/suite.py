@@ -170,14 +170,15 @@ def _with_model(data: Path) -> list[Table]:
     return corrections.measure_with_model()
 
 
+_CORPORA: Final = ("tiage", "dialseg711", "kdconv_concat")
 SUITE: Final = (
     Benchmark("relevance", _relevance, ("relevance/pairs.json",)),
     Benchmark("fifteen_turns", _fifteen_turns),
     Benchmark("corrections", _corrections),
     Benchmark("phases", _phases),
     Benchmark("query_unknown", _query_unknown, ("locomo/locomo10.json",)),
-    Benchmark("topic_shift", _topic_shift, ("tiage", "dialseg711", "kdconv_concat")),
-    Benchmark("learned_shift", _learned_shift, ("tiage", "dialseg711", "kdconv_concat")),
+    Benchmark("topic_shift", _topic_shift, (*_CORPORA, "structflowbench")),
+    Benchmark("learned_shift", _learned_shift, _CORPORA),
     Benchmark("memory_speed", _memory_speed),
     Benchmark("locomo", _locomo, ("locomo/locomo10.json",)),
     Benchmark("coding_sessions", _coding_sessions, ("../sessions", "sessions")),

@@ -48,3 +48,5 @@ def test_dialogues_count_alike_and_boundaries_count_alike() -> None:
     cases = [case(2), case(3)]
     assert score(cases) == pytest.approx((1.0 + 0.3) / 2)
     assert precision_recall([case(2, 3), case(truth=(2, 4, 5))]) == (0.5, 0.25)
+    assert precision_recall([case(truth=(2,)), case(truth=())]) == (None, 0.0)
+    assert precision_recall([case(2, truth=())]) == (0.0, None)

@@ -26,7 +26,7 @@ from gh_tui.memory.coherence import (
 )
 from gh_tui.memory.coherence.profile import load_profile
 from tests.benchmarks.data import Corpus, Dialogue, Prompts, load_corpora, load_prompts
-from tests.benchmarks.report import Kind, Row, Table, Target, render
+from tests.benchmarks.report import Kind, Row, Table, Target, mean, render, with_skipped
 from tests.benchmarks.segmentation import Segmentation, precision_recall, score
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 Watch = Callable[[], TopicCoherence]
 _PRECISION, _MARGIN = 0.65, 0.05
+_USUAL = 25.0
+"""The percentile that no data chose."""
 SCORE_TARGETS = {
     "tiage": Target(0.50),
     "dialseg711": Target(0.69),
@@ -117,7 +119,7 @@ def _adjacent() -> Watch:
 
 def _at_random(dialogues: Sequence[Dialogue]) -> list[Segmentation]:
     gaps = sum(len(one.texts) - 1 for one in dialogues)
-    rate = sum(len(one.boundaries) for one in dialogues) / gaps
+    rate = sum(len(one.boundaries) for one in dialogues) / max(1, gaps)
     rng = random.Random(0)  # noqa: S311
     return [
         Segmentation(
@@ -129,10 +131,12 @@ def _at_random(dialogues: Sequence[Dialogue]) -> list[Segmentation]:
     ]
 
 
-def dialogue_tables(root: Path, vectors: Vectors) -> list[Table]:
+def dialogue_tables(corpora: Iterable[Corpus], vectors: Vectors) -> list[Table]:
     """Score on all turns, and precision and recall of switches on user inputs."""
     tables: list[Table] = []
-    for corpus in load_corpora(root):
+    for corpus in corpora:
+        if not corpus.test:
+            continue
         vectors.learn(t for one in (*corpus.development, *corpus.test) for t in one.texts)
         tables.append(_score_table(corpus.name, corpus.test, vectors))
         if corpus.name in SWITCH_TARGETS:
@@ -146,7 +150,7 @@ def _score_table(name: str, test: Sequence[Dialogue], vectors: Vectors) -> Table
         ("never", "baseline", never),
         ("random at the true rate", "baseline", _at_random(test)),
         ("adjacent", "baseline", segment(test, _adjacent(), vectors)),
-        ("contrast", "result", segment(test, _dialogue(25.0), vectors)),
+        ("contrast", "result", segment(test, _dialogue(_USUAL), vectors)),
     ]
     return Table(
         f"Topic shift, all turns: {name}, test",
@@ -158,7 +162,8 @@ def _score_table(name: str, test: Sequence[Dialogue], vectors: Vectors) -> Table
 
 
 def _switch_table(corpus: Corpus, vectors: Vectors) -> Table:
-    percentile = _percentile(corpus.development[:150], vectors)
+    development = corpus.development[:150]
+    percentile = _percentile(development, vectors) if development else _USUAL
     methods: list[tuple[str, Kind, Watch]] = [
         ("adjacent", "baseline", _adjacent()),
         (f"contrast, percentile {percentile:g}", "result", _dialogue(percentile)),
@@ -174,7 +179,9 @@ def _switch_table(corpus: Corpus, vectors: Vectors) -> Table:
         tuple(rows),
         (Target(_PRECISION), SWITCH_TARGETS[corpus.name]),
         "dialogues",
-        "the percentile is chosen on the development split",
+        "the percentile is chosen on the development split"
+        if development
+        else "there is no development split: the percentile is that of all turns",
     )
 
 
@@ -182,7 +189,8 @@ def _percentile(dialogues: Sequence[Dialogue], vectors: Vectors) -> float:
     """The largest percentile that keeps the precision asked for on the development split."""
     for percentile in np.arange(60.0, 10.0, -2.5):
         cases = segment(dialogues, _dialogue(float(percentile)), vectors, users_only=True)
-        if precision_recall(cases)[0] >= _PRECISION + _MARGIN:
+        precision, _ = precision_recall(cases)
+        if precision is None or precision >= _PRECISION + _MARGIN:
             return float(percentile)
     return 10.0
 
@@ -197,10 +205,10 @@ def prompt_tables(root: Path, vectors: Vectors) -> list[Table]:
     allowed = [
         (limit, rates)
         for limit, rates in tried
-        if rates[1] <= _FALSE_ALARMS and rates[2] <= _ON_REFINEMENTS
+        if (rates[1] or 0.0) <= _FALSE_ALARMS and (rates[2] or 0.0) <= _ON_REFINEMENTS
     ]
-    limit, development = min(allowed)
-    parts: list[tuple[str, Sequence[Prompts], Kind, tuple[float, ...]]] = [
+    limit, development = allowed[0] if allowed else tried[-1]
+    parts: list[tuple[str, Sequence[Prompts], Kind, tuple[float | None, ...]]] = [
         ("even conversations, development", chats[::2], "also", development),
         ("odd conversations, test", chats[1::2], "result", _flags(chats[1::2], limit, vectors)),
     ]
@@ -224,7 +232,7 @@ def prompt_tables(root: Path, vectors: Vectors) -> list[Table]:
     ]
 
 
-def _flags(chats: Sequence[Prompts], limit: float, vectors: Vectors) -> tuple[float, ...]:
+def _flags(chats: Sequence[Prompts], limit: float, vectors: Vectors) -> tuple[float | None, ...]:
     """Share of switches found, of false alarms, and of those on refinements."""
     watch = _session(certainty=limit, quiet_inputs=1)
     kinds: dict[str, list[bool]] = {"found": [], "false": [], "refinements": []}
@@ -234,7 +242,7 @@ def _flags(chats: Sequence[Prompts], limit: float, vectors: Vectors) -> tuple[fl
             kinds["found" if "unrelatedness" in relation else "false"].append(flagged)
             if "refinement" in relation:
                 kinds["refinements"].append(flagged)
-    return tuple(float(np.mean(flags)) for flags in kinds.values())
+    return tuple(mean(flags) for flags in kinds.values())
 
 
 def _marks(chat: Prompts, watch: TopicCoherence, vectors: Vectors) -> list[bool]:
@@ -252,12 +260,24 @@ def _marks(chat: Prompts, watch: TopicCoherence, vectors: Vectors) -> list[bool]
 
 
 def measure(data: Path) -> list[Table]:
-    """All tables for which there is data."""
+    """All tables for which there is data, and what is left out.
+
+    Raises:
+        NoData: there is none.
+    """
     vectors = Vectors()
-    tables = dialogue_tables(data, vectors)
-    if (data / "structflowbench").is_dir():
-        tables.extend(prompt_tables(data, vectors))
-    return tables
+    left_out: list[tuple[str, str]] = []
+
+    def skip(part: str, reason: str) -> None:
+        left_out.append((part, reason))
+
+    tables = dialogue_tables(load_corpora(data, skip), vectors)
+    chats = load_prompts(data, skip)
+    if len(chats) > 1:
+        tables += prompt_tables(data, vectors)
+    elif chats:
+        skip("structflowbench", "a single conversation, and the second is the first to be tested")
+    return with_skipped("Topic shift", tables, left_out)
 
 
 if __name__ == "__main__":
