@@ -15,11 +15,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import math
 import re
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -39,6 +37,8 @@ from gh_tui.memory.l0 import L0
 from gh_tui.memory.lexicon import Lexicon
 from gh_tui.memory.tokens import count_message
 from gh_tui.memory.turn import iri_for, number_of
+from tests.benchmarks.baselines import PlainBm25, descending
+from tests.benchmarks.data import NoData, needed, read_text
 
 BUDGETS: Final = (0.10, 0.25, 0.50)
 DEPTHS: Final = (5, 10, 25, 50)
@@ -97,10 +97,11 @@ def read(data: Path) -> list[Conversation]:
     """The conversations in file order.
 
     Raises:
-        OSError: the file is not there.
+        NoData: the file is not there, or not what it should be.
     """
-    raw = json.loads((data / "locomo" / "locomo10.json").read_text("utf-8"))
-    return [_conversation(item) for item in raw]
+    path = data / "locomo" / "locomo10.json"
+    with needed(path):
+        return [_conversation(item) for item in json.loads(read_text(path))]
 
 
 def _conversation(item: Mapping[str, Any]) -> Conversation:
@@ -116,7 +117,7 @@ def _conversation(item: Mapping[str, Any]) -> Conversation:
             turns.append(Said(session, raw["speaker"], words))
     questions = []
     for raw in item["qa"]:
-        named = _EVIDENCE.findall(" ".join(raw.get("evidence", [])))
+        named = _EVIDENCE.findall(" ".join(raw.get("evidence") or []))
         found = {places.get(f"D{int(day)}:{int(turn)}") for day, turn in named} - {None}
         if found:
             evidence = tuple(sorted(place for place in found if place is not None))
@@ -152,40 +153,16 @@ class Scores:
                 self.known.append([float(np.mean(spent[evidence] <= most)) for most in budgets])
 
     def rows(self, method: str, split: str) -> list[Row]:
-        """The two rows of a method."""
+        """The rows of a method, one for each measure that had questions."""
         return [
-            Row("query known", method, split, len(self.known), _means(self.known)),
-            Row("turn recall", method, split, len(self.at), _means(self.at)),
+            Row(measure, method, split, len(values), _means(values))
+            for measure, values in (("query known", self.known), ("turn recall", self.at))
+            if values
         ]
 
 
 def _means(values: list[list[float]]) -> list[float]:
     return [round(float(mean), 4) for mean in np.mean(np.array(values), axis=0)]
-
-
-class PlainBm25:
-    """The baseline: lower-case words, k1 = 1.5, b = 0.75."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._turns = [Counter(plain_words(text)) for text in texts]
-        self._having = Counter(word for turn in self._turns for word in turn)
-        self._mean = sum(turn.total() for turn in self._turns) / len(texts)
-
-    def order(self, query: str) -> list[int]:
-        scores = np.zeros(len(self._turns))
-        for word in set(plain_words(query)):
-            having = self._having[word]
-            rarity = math.log(1 + (len(self._turns) - having + 0.5) / (having + 0.5))
-            for place, turn in enumerate(self._turns):
-                if times := turn[word]:
-                    norm = 1.5 * (0.25 + 0.75 * turn.total() / self._mean)
-                    scores[place] += rarity * times * 2.5 / (times + norm)
-        return _descending(scores)
-
-
-def plain_words(text: str) -> list[str]:
-    """Lower-case words, for baselines."""
-    return re.findall(r"\w+", text.lower())
 
 
 def write_recordings(
@@ -243,7 +220,7 @@ class Contest:
         self.scores: dict[str, Scores] = {}
 
     async def add(self, conversation: Conversation, embedding: EmbeddingService) -> None:
-        """Measure every method on one conversation."""
+        """Measure every method on one conversation that has questions."""
         asked = [question.text for question in conversation.questions]
         queries = list(zip(asked, await embedding.embed(asked), strict=True))
         for named in (True, False):
@@ -256,7 +233,7 @@ class Contest:
                 plain = PlainBm25(texts)
                 orders["recency"] = [list(reversed(range(len(texts))))] * len(asked)
                 orders["bm25"] = [plain.order(question) for question in asked]
-                orders["bm25, our terms"] = _by_words(texts, asked)
+                orders["bm25 of the program"] = _by_words(texts, asked)
             orders[f"search{suffix}"] = _by_index(conversation, texts, vectors, queries)
             orders[f"one session{suffix}"] = _by_l0(texts, vectors, queries)
             for method, ranked in orders.items():
@@ -267,11 +244,7 @@ def _by_words(texts: Sequence[str], asked: Sequence[str]) -> list[list[int]]:
     lexicon = Lexicon()
     for text in texts:
         lexicon.add(text)
-    return [_descending(lexicon.bm25(question)) for question in asked]
-
-
-def _descending(scores: NDArray[np.floating[Any]]) -> list[int]:
-    return [int(place) for place in np.argsort(-scores, kind="stable")]
+    return [descending(lexicon.bm25(question)) for question in asked]
 
 
 def _by_index(
@@ -313,21 +286,29 @@ def _complete(found: list[int], every: int) -> list[int]:
 
 
 async def measure(data: Path) -> list[Row]:
-    """All rows, for development, test and all conversations."""
+    """All rows, for development, test and all conversations, where there are questions.
+
+    Raises:
+        NoData: there are none.
+    """
     embedding = EmbeddingService(NativeEmbedder())
     parts = {"development": Contest(), "test": Contest()}
     try:
         for number, conversation in enumerate(read(data)):
-            part = "development" if number in DEVELOPMENT else "test"
-            await parts[part].add(conversation, embedding)
+            if conversation.questions:
+                part = "development" if number in DEVELOPMENT else "test"
+                await parts[part].add(conversation, embedding)
     finally:
         embedding.close()
+    development, test = (part.scores for part in parts.values())
     rows: list[Row] = []
-    for method, scores in parts["test"].scores.items():
-        before = parts["development"].scores[method]
+    for method in development | test:
+        before, after = development.get(method, Scores()), test.get(method, Scores())
         rows += before.rows(method, "development")
-        rows += scores.rows(method, "test")
-        rows += before.joined(scores).rows(method, "all")
+        rows += after.rows(method, "test")
+        rows += before.joined(after).rows(method, "all")
+    if not rows:
+        raise NoData(f"no question about the turns of a conversation in {data / 'locomo'}")
     asked = rows[-1].items
     return [*rows, Row("turn recall", "DRAGON, as published", "all", asked, list(DRAGON))]
 
@@ -352,10 +333,11 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("data", type=Path)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args(arguments)
-    if not (options.data / "locomo" / "locomo10.json").is_file():
-        sys.stdout.write(f"skipped: no locomo/locomo10.json in {options.data}\n")
+    try:
+        rows = asyncio.run(measure(options.data))
+    except NoData as reason:
+        sys.stdout.write(f"skipped: {reason}\n")
         return 0
-    rows = asyncio.run(measure(options.data))
     sys.stdout.write(table(rows) + "\n")
     if options.json:
         options.json.write_text(json.dumps([asdict(row) for row in rows], indent=1), "utf-8")

@@ -32,8 +32,9 @@ from gh_tui.memory.lexicon import Lexicon
 from gh_tui.memory.passes import PassRequest
 from gh_tui.memory.tokens import count_message
 from gh_tui.memory.turn import iri_for, new_turn
-from tests.benchmarks.locomo import BUDGETS, DEVELOPMENT, Conversation, plain_words, read
-from tests.benchmarks.report import Kind, Row, Table, Target
+from tests.benchmarks.baselines import plain_words
+from tests.benchmarks.locomo import BUDGETS, DEVELOPMENT, Conversation, Question, read
+from tests.benchmarks.report import Kind, Row, Table, Target, mean, with_skipped
 
 TARGETS: Final = (
     *(Target(value) for value in (0.21, 0.48, 0.77)),
@@ -48,6 +49,11 @@ Keys = Callable[[int], Floats]
 """From the number of the newest turn to a key for it and all before; the lowest leaves."""
 
 
+def asked(conversation: Conversation) -> list[Question]:
+    """The questions that have an answer."""
+    return [q for q in conversation.questions if q.category != _UNANSWERABLE]
+
+
 @dataclass(slots=True)
 class Tally:
     """What one method kept."""
@@ -58,19 +64,22 @@ class Tally:
 
     def add(self, conversation: Conversation, share: float, kept: frozenset[int]) -> None:
         """Take in what was left of a conversation at one budget."""
-        asked = [q for q in conversation.questions if q.category != _UNANSWERABLE]
         self.recalls.setdefault(share, []).extend(
-            sum(place in kept for place in q.evidence) / len(q.evidence) for q in asked
+            sum(place in kept for place in q.evidence) / len(q.evidence)
+            for q in asked(conversation)
         )
         self.kept[share] += len(kept)
 
     def row(self, method: str, kind: Kind) -> Row:
         """Recall at each budget, then the ratios."""
-        recall = [float(np.mean(self.recalls[share])) for share in BUDGETS]
+        recall = [mean(self.recalls[share]) for share in BUDGETS]
         evicted = [1 - self.kept[share] / self.turns for share in BUDGETS]
-        ratios = [(1 - r) / e for r, e in zip(recall, evicted, strict=True)]
+        ratios = [
+            None if kept is None or not gone else (1 - kept) / gone
+            for kept, gone in zip(recall, evicted, strict=True)
+        ]
         items = len(self.recalls[BUDGETS[0]])
-        return Row(method, kind, items, tuple(round(v, 4) for v in (*recall, *ratios)))
+        return Row(method, kind, items, (*recall, *ratios))
 
 
 def keep_highest(tokens: Sequence[int], budget: float, keys: Keys) -> frozenset[int]:
@@ -168,9 +177,11 @@ class Contest:
 
     def __init__(self) -> None:
         self.tallies = {method: Tally() for method in self.kinds}
+        self.conversations = 0
 
     def add(self, conversation: Conversation, vectors: Matrix) -> None:
         """Run every method on a conversation, whose turns have these unit vectors."""
+        self.conversations += 1
         texts = [turn.text(named=True) for turn in conversation.turns]
         plain = [turn.text(named=False) for turn in conversation.turns]
         tokens = [count_message(text) for text in texts]
@@ -228,17 +239,26 @@ async def _vectors(conversations: Sequence[Conversation]) -> list[Matrix]:
 
 
 def measure(data: Path) -> list[Table]:
-    """Development and test split.
+    """Development and test split, as far as there are questions.
 
     Raises:
-        OSError: the data is not there.
+        NoData: there are none, or the data is not there.
     """
-    conversations = read(data)
-    vectors = asyncio.run(_vectors(conversations))
+    conversations = [(number, one) for number, one in enumerate(read(data)) if asked(one)]
+    vectors = asyncio.run(_vectors([one for _, one in conversations]))
     development, test = Contest(), Contest()
-    for number, (conversation, rows) in enumerate(zip(conversations, vectors, strict=True)):
+    for (number, conversation), rows in zip(conversations, vectors, strict=True):
         (development if number in DEVELOPMENT else test).add(conversation, rows)
-    return [
-        development.table("conversations 1 to 3, development", ()),
-        test.table("conversations 4 to 10, test", TARGETS),
+    splits: list[tuple[str, Contest, tuple[Target, ...]]] = [
+        ("conversations 1 to 3, development", development, ()),
+        ("conversations 4 to 10, test", test, TARGETS),
     ]
+    return with_skipped(
+        "LoCoMo, query unknown",
+        [part.table(split, targets) for split, part, targets in splits if part.conversations],
+        [
+            (split, "no questions with an answer")
+            for split, part, _ in splits
+            if not part.conversations
+        ],
+    )

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.benchmarks import learned_shift, topic_shift
+from tests.benchmarks.__main__ import reason_to_skip
 from tests.benchmarks.data import NoData
 from tests.benchmarks.phases import conversations
 from tests.benchmarks.report import Table, render
@@ -72,16 +73,6 @@ def test_one_dialogue_without_development_is_tested(tmp_path: Path) -> None:
     )
 
 
-def test_a_test_without_a_switch_has_no_recall(tmp_path: Path) -> None:
-    kdconv(tmp_path, "test", 2)
-    switches = by_name(topic_shift.measure(tmp_path))[
-        "Topic shift, user inputs: kdconv_concat, test"
-    ]
-    assert [row.figures for row in switches.rows] == [(None, None)] * 3
-    assert switches.missed() == []
-    assert len(switches.unmeasured()) == 2
-
-
 @pytest.mark.parametrize("entries", [NONE, SILENT])
 def test_an_empty_test_split_is_named(tmp_path: Path, entries: list[Any]) -> None:
     kdconv(tmp_path, "dev", 4, 2)
@@ -91,13 +82,21 @@ def test_an_empty_test_split_is_named(tmp_path: Path, entries: list[Any]) -> Non
             module.measure(tmp_path)
 
 
+def test_where_there_is_no_switch_there_is_no_recall(tmp_path: Path) -> None:
+    kdconv(tmp_path, "test", 2)
+    prompts(tmp_path, "follow-up", "follow-up")
+    tables = by_name(topic_shift.measure(tmp_path))
+    switches = tables["Topic shift, user inputs: kdconv_concat, test"]
+    assert [row.figures for row in switches.rows] == [(None, None)] * 3
+    assert (switches.missed(), len(switches.unmeasured())) == ([], 2)
+    found, _, refinements = tables["Switches of prompts: StructFlowBench"].rows[1].figures
+    assert (found, refinements) == (None, None)
+
+
 def test_prompts_alone_are_enough(tmp_path: Path) -> None:
     prompts(tmp_path, "follow-up", "follow-up")
-    (needs,) = [own.needs for own in SUITE if own.name == "topic_shift"]
-    assert any((tmp_path / need).exists() for need in needs)
-    table = by_name(topic_shift.measure(tmp_path))["Switches of prompts: StructFlowBench"]
-    found, _, refinements = table.rows[1].figures
-    assert (found, refinements) == (None, None)
+    (benchmark,) = [own for own in SUITE if own.name == "topic_shift"]
+    assert reason_to_skip(benchmark, tmp_path, named=False, model=False) == ""
 
 
 def test_a_single_conversation_of_prompts_is_not_tested(tmp_path: Path) -> None:
