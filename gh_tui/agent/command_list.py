@@ -27,6 +27,7 @@ class Command:
 
 COMMANDS = (
     Command("/compact", "", "run a pass over the memory now"),
+    Command("/preview", "", "what the next pass would take, and what stays"),
     Command("/now", "TEXT", "tell the agent TEXT at once: stops the running step, ends a pause"),
     Command("/queue", "TEXT", "run TEXT after this task"),
     Command("/pin", "IRI", "protect a turn; its number will do"),

@@ -10,6 +10,7 @@ from gh_tui.agent.coherence import CoherenceWatch
 from gh_tui.agent.command_list import COMMANDS, SPEAKING
 from gh_tui.agent.engine import Engine
 from gh_tui.agent.memory import WorkingMemory
+from gh_tui.agent.preview import preview_words
 from gh_tui.agent.scoring import Scorer, classified
 from gh_tui.agent.supervisor import CLASSES, of_class
 from gh_tui.agent.supplements import SupplementDesk
@@ -58,6 +59,7 @@ class Commands:
             "/help": self._help,
             "/pause": self._pause,
             "/pin": self._pin,
+            "/preview": self._preview,
             "/rebase": self._rebase,
             "/recall": self._recall,
             "/replaces": self._replaces,
@@ -108,6 +110,12 @@ class Commands:
     async def _compact(self, rest: str, client_id: str | None) -> str | None:
         changed = await self._memory.run_pass("command")
         return None if changed else "the pass found nothing to take"
+
+    async def _preview(self, rest: str, client_id: str | None) -> None:
+        found = self._memory.preview()
+        words = preview_words(found, self._l1)
+        await self._bus.publish(found)
+        await self._bus.publish(ev.Notice(level="info", text=words, client_id=client_id))
 
     async def _pin(self, rest: str, client_id: str | None) -> None:
         iri = self._iri("/pin", rest)

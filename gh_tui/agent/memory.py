@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 from gh_tui.agent.attachments import Oversize, oversize
@@ -167,10 +168,18 @@ class WorkingMemory:
             await self._bus.publish_all(events)
         return any(isinstance(event, ev.TurnFidelityChanged) for event in events)
 
-    def preview(self) -> list[ev.TurnFidelityChanged]:
-        """What the next pass would change."""
-        events = self._l1.preview_pass(self._pass_request("watermark", ()))
-        return [event for event in events if isinstance(event, ev.TurnFidelityChanged)]
+    def preview(self) -> ev.PassPreviewed:
+        """What the next pass would do if it ran now."""
+        request = self._pass_request("watermark", ())
+        events = self._l1.preview_pass(request)
+        changes = [event for event in events if isinstance(event, ev.TurnFidelityChanged)]
+        return ev.PassPreviewed(
+            policy=self._l1.config.policy,
+            budget=request.budget,
+            tokens_before=request.tokens_before,
+            tokens_after=request.tokens_before - sum(change.tokens_freed for change in changes),
+            changes=tuple(replace(change, pass_=None) for change in changes),
+        )
 
     def before(self, boundary: str) -> tuple[str, ...]:
         """Turns before a boundary that a pass may take, as a topic shift proposes them."""

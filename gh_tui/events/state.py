@@ -39,6 +39,8 @@ class SessionState:
     supplements: dict[str, SupplementState] = field(default_factory=dict)
     tools: dict[str, ToolState] = field(default_factory=dict)
     passes: dict[int, PassState] = field(default_factory=dict)
+    preview: ev.PassPreviewed | None = None
+    """What a pass would do now; None once something has changed since the user asked."""
     request: ev.RequestSent | None = None
     token_factor: float = 1.0
     """What the tokens of turns are multiplied by in requests, as the latest one shows it."""
@@ -106,6 +108,7 @@ class SessionState:
                 | ev.TurnFidelityChanged()
                 | ev.PassStarted()
                 | ev.PassFinished()
+                | ev.PassPreviewed()
             ) as event:
                 self._on_memory(event, envelope.time)
             case (
@@ -153,7 +156,11 @@ class SessionState:
             turn.withdrawn, turn.fidelity = True, "archived"
 
     def _on_memory(self, event: ev.MemoryEvent, time: str) -> None:
+        if not isinstance(event, ev.TurnScored):  # the memory that it was of is no more
+            self.preview = None
         match event:
+            case ev.PassPreviewed():
+                self.preview = event
             case ev.TurnAdded():
                 self._add_turn(event, time)
             case ev.PassStarted():

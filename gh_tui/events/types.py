@@ -248,6 +248,17 @@ class ToolFinished:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PassPreviewed:
+    """What a pass would do if it ran now, since the user asked; nothing has changed."""
+
+    policy: str
+    budget: int
+    tokens_before: int
+    tokens_after: int
+    changes: tuple[TurnFidelityChanged, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CoherenceChecked:
     """One round of the topic_coherence_agent."""
 
@@ -323,7 +334,7 @@ class UnknownEvent:
 DeliveryEvent = SupplementInjected | SupplementDeferred | SupplementReturned
 SupplementEvent = SupplementaryInputReceived | SupplementScored | DeliveryEvent
 TurnEvent = TurnScored | TurnPinned | TurnUnpinned | TurnFidelityChanged
-MemoryEvent = TurnAdded | TurnEvent | PassStarted | PassFinished
+MemoryEvent = TurnAdded | TurnEvent | PassStarted | PassFinished | PassPreviewed
 ReplyEvent = ReplyDelta | ReplyProgress | ReplyFinished
 RequestEvent = CycleStarted | RequestSent | ReplyEvent | ProviderFailed | TruncationSuspected
 ToolEvent = ToolRequested | ToolApproval | ToolFinished

@@ -84,6 +84,7 @@ async def test_the_tokens_of_the_timeline_are_those_of_the_gauge(
         fresh = Ledger()
         fresh.rebuild(state)
         assert ledger.seen == fresh.seen
+        assert ledger.tokens_total == fresh.tokens_total >= ledger.tokens_seen
         if isinstance(envelope.event, ev.RequestSent):
             sent = envelope.event
             fixed = sum(m.tokens for m in sent.manifest if m.part in ("system", "standing"))

@@ -197,6 +197,15 @@ async def test_the_wait_is_reckoned_from_what_was_measured() -> None:
     assert "tok/s" not in (await shown(Panes(), state, 150))[0]
 
 
+async def test_from_three_quarters_on_a_look_at_the_next_pass_is_offered() -> None:
+    assert "pass near" not in (await shown(Panes(), state_after(sent(15, 1124, 900)), 150))[1]
+    near = state_after(sent(15, 1125, 900))
+    assert "1,125/1,500 tok confirmed  pass near: /preview" in (await shown(Panes(), near, 120))[1]
+    narrow = (await shown(Panes(), near, 80))[1]
+    for words in ("1,125/1,500 tok confirmed", "pass near", "1 pending"):
+        assert words in narrow
+
+
 async def test_a_wait_that_nothing_tells_of_is_not_invented() -> None:
     state = state_after()
     assert state.started is not None
@@ -209,7 +218,7 @@ async def test_a_wait_that_nothing_tells_of_is_not_invented() -> None:
 async def test_what_the_server_says_of_its_cache_goes_before_what_we_expect() -> None:
     usage = {"prompt_tokens": 950, "completion_tokens": 9, "cached_tokens": 0}
     state = state_after(ev.ReplyFinished(request=14, outcome="complete", text="ok", usage=usage))
-    assert "0 cached + 950 fresh confirmed" in (await shown(Panes(), state, 150))[1]
+    assert "server confirmed 0 cached + 950 fresh" in (await shown(Panes(), state, 150))[1]
     state.apply(Envelope(None, "", SESSION, sent(15, 1100, 900)))
     first, second = await shown(Panes(), state, 150)
     assert "prefill 1,100 tok" in first, "no cache has held before"

@@ -7,6 +7,7 @@ from gh_tui.clock import timestamp
 from gh_tui.events import types as ev
 from gh_tui.events.envelope import Envelope
 from gh_tui.events.state import fold
+from gh_tui.events.values import Fidelity, Phase
 from gh_tui.tui.theme_files import DEFAULT_DARK, DEFAULT_LIGHT
 from gh_tui.tui.widgets.entry import EntryScreen
 from tests.tui.panes import Panes, lines, poor_segments, segments, widths
@@ -74,6 +75,59 @@ async def test_passes_are_lines_where_they_happened() -> None:
         assert "watermark · 1,342 → 620 tok · 2 masked, 2 archived" in shown[first]
         assert "要继续迁移吗" in shown[first - 1]
         assert "test-db" in shown[first + 1]
+
+
+def previewed() -> list[Envelope]:
+    """The migration, and a look at what the next pass would take of it."""
+    story = migration()
+    changes = (
+        change(20, "full", "summary", "fusion", 9, retention=0.21),
+        change(17, "full", "archived", "threshold", 26, relevance_score=0.27, threshold=0.3),
+    )
+    event = ev.PassPreviewed(
+        policy="fusion", budget=1500, tokens_before=912, tokens_after=877, changes=changes
+    )
+    return [*story, Envelope(len(story) + 1, story[-1].time, story[-1].session, event)]
+
+
+def change(
+    number: int, before: Fidelity, after: Fidelity, phase: Phase, freed: int, **terms: float | None
+) -> ev.TurnFidelityChanged:
+    return ev.TurnFidelityChanged(
+        iri=iri(number), before=before, after=after, phase=phase, terms=terms, tokens_freed=freed
+    )
+
+
+async def test_what_the_next_pass_would_take_is_marked_until_something_changes() -> None:
+    app = Panes()
+    async with app.run_test(size=(170, 40)) as pilot:
+        play(app, previewed())
+        await pilot.pause()
+        assert "→ 2 would go" in lines(app.timeline)[0]
+        row = row_of(app, "DataGrip")
+        assert "F→A" in row
+        assert "would be archived: relevance 0.27 < 0.30" in row
+        assert "F→S" in row_of(app, "Skrip uji sudah")
+        assert "would be" not in row_of(app, "Pantai dan kuliner")
+        await pilot.resize_terminal(60, 40)
+        await pilot.pause()
+        assert "0.27<0.30" in row_of(app, "F→A")
+        await pilot.resize_terminal(170, 40)
+        state, then = fold(previewed()), previewed()[-1]
+        app.timeline.show(state, None)
+        pinned = Envelope(None, then.time, then.session, ev.TurnPinned(iri=iri(17)))
+        state.apply(pinned)
+        app.timeline.show(state, pinned)
+        await pilot.pause()
+        assert not [line for line in lines(app.timeline) if "→A" in line or "would" in line]
+
+
+async def test_the_preview_can_be_asked_for_with_a_key() -> None:
+    app = Panes()
+    async with app.run_test(size=(100, 40)) as pilot:
+        app.timeline.focus()
+        await pilot.press("v")
+        assert app.posted == [("preview", "")]
 
 
 async def test_a_narrow_pass_line_says_what_it_did() -> None:
@@ -353,7 +407,7 @@ async def test_every_word_is_readable(theme: str) -> None:
     app = Panes(theme)
     async with app.run_test(size=(100, 40)) as pilot:
         app.timeline.focus()
-        play(app, migration())
+        play(app, previewed())
         await pilot.press("home", "f")
         for _ in range(8):
             await pilot.press("down")

@@ -49,6 +49,7 @@ SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("p", "pin or unpin the entry"),
             ("r", "recall it: the model sees it in full again"),
             ("u", "undo the last pass"),
+            ("v", "preview the next pass: → marks what would go; the list says what stays"),
             ("Enter", "open the whole text; there s shows a supplement as it was sent"),
         ),
     ),

@@ -172,7 +172,7 @@ class SessionScreen(Screen[None]):
         elif action == "sent":
             self._open_sent(iri)
         else:
-            words = "/undo" if action == "undo" else f"/{action} {iri}"
+            words = f"/{action}" if action in ("undo", "preview") else f"/{action} {iri}"
             self.attempt(self._run_command(words), "command")
 
     async def _run_command(self, words: str) -> None:

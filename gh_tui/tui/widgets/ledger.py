@@ -50,19 +50,19 @@ class Ledger:
     seen: dict[str, int] = field(default_factory=dict)
     """Tokens of each turn as the model sees it now."""
     tokens_seen: int = 0
+    tokens_total: int = 0
+    """Tokens that all turns would have in full."""
     newest: str | None = None
     newest_pass: int | None = None
     fresh: set[str] = field(default_factory=set)
     """Turns that changed in the newest pass or since."""
-    _raw: int = 0
-    """Tokens of all turns, uncorrected."""
+    would: dict[str, ev.TurnFidelityChanged] = field(default_factory=dict)
+    """What the next pass would do to each turn, after a preview."""
+    _previewed: ev.PassPreviewed | None = None
+    _factor: float = 1.0
+    """What `tokens_total` was corrected by."""
     _places: dict[int, int] = field(default_factory=dict)
     """For each pass, how many turns there were when it began."""
-
-    @property
-    def tokens_total(self) -> int:
-        """Tokens that all turns would have in full."""
-        return scale(self._raw, self.state.token_factor)
 
     @property
     def basis(self) -> str:
@@ -79,7 +79,8 @@ class Ledger:
         self.newest = self.newest_pass = None
         self.lines, self.fresh = [], set()
         self.counts, self.seen = {}, {}
-        self.tokens_seen = self._raw = 0
+        self.tokens_seen = self.tokens_total = 0
+        self._factor = state.token_factor
         places = self._guess_places()
         waiting = sorted(state.passes)
         sent = state.request.manifest if state.request is not None else ()
@@ -100,6 +101,7 @@ class Ledger:
             for turn in state.turns.values()
             if turn.last_change is not None and turn.last_change.pass_ is None
         }
+        self._preview()
         self.refilter()
 
     def refilter(self) -> None:
@@ -129,6 +131,21 @@ class Ledger:
 
     def take(self, event: ev.Event) -> Update:
         """Take in one event that the state already holds."""
+        update = self._take(event)
+        if self._preview():
+            return Update(update.lines, grown=update.grown, everything=True)
+        return update
+
+    def _preview(self) -> bool:
+        """Follow the preview of the state; whether it is another one."""
+        preview = self.state.preview
+        if preview is self._previewed:
+            return False
+        self._previewed = preview
+        self.would = {change.iri: change for change in preview.changes} if preview else {}
+        return True
+
+    def _take(self, event: ev.Event) -> Update:
         match event:
             case ev.TurnAdded():
                 return self._on_added(event)
@@ -170,7 +187,7 @@ class Ledger:
         self.lines.append(turn.iri)
         self.newest = turn.iri
         self.counts[turn.fidelity] = self.counts.get(turn.fidelity, 0) + 1
-        self._raw += turn.tokens
+        self.tokens_total += self.tokens_full(turn)
         self._set_seen(turn, self.tokens_full(turn))
 
     def _on_request(self, event: ev.RequestSent) -> Update:
@@ -178,6 +195,9 @@ class Ledger:
             turn = self.state.turns.get(entry.iri or "")
             if turn is not None:
                 self._set_seen(turn, entry.tokens)
+        if self.state.token_factor != self._factor:
+            self._factor = self.state.token_factor
+            self.tokens_total = sum(map(self.tokens_full, self.state.turns.values()))
         return Update(everything=True)
 
     def _on_changed(self, event: ev.TurnFidelityChanged) -> Update:

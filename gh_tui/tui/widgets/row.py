@@ -89,7 +89,7 @@ def turn_row(
     body = "text" if turn.fidelity == "full" else "dim"
     pieces: list[Piece] = [
         ("cursor", "▌" if selected else "▎" if fresh else " "),
-        (turn.fidelity, " " + FIDELITY_MARKS[turn.fidelity]),
+        _fidelity(turn, ledger),
     ]
     if columns.number:
         pieces.append(("dim", " " + fit(turn_number(turn.iri), columns.number, right=True)))
@@ -104,6 +104,14 @@ def turn_row(
     if columns.age:
         pieces.append(("dim", " " + fit(age, columns.age, right=True)))
     return pieces
+
+
+def _fidelity(turn: TurnState, ledger: Ledger) -> Piece:
+    """The sign of what the model sees, or of what becomes of it if a pass runs."""
+    change = ledger.would.get(turn.iri)
+    if change is None:
+        return turn.fidelity, " " + FIDELITY_MARKS[turn.fidelity]
+    return "preview", f"{FIDELITY_MARKS[turn.fidelity][0]}→{FIDELITY_MARKS[change.after][0]}"
 
 
 def score(value: float | None, limit: float, width: int) -> list[Piece]:
@@ -193,12 +201,13 @@ def _header(ledger: Ledger, words: bool, basis: bool, limit: str) -> list[Piece]
     for kind, sign in FIDELITY_MARKS.items():
         word = f" {kind}" if words else ""
         pieces.append((kind, f"{sign}{word} {ledger.counts.get(kind, 0)}  "))
+    if ledger.would:
+        pieces.append(("preview", f"→ {len(ledger.would)} would go  "))
     if ledger.filter != "all":
         pieces.append(("filter", f"only {ledger.filter}  "))
     of, unit = (" of ", "tok in view") if words else ("/", "tok")
-    pieces.append(("header", f"{ledger.tokens_seen:,}{of}{ledger.tokens_total:,} {unit}"))
-    if basis:
-        pieces.append(("header", f" {ledger.basis}"))
+    known = f" {ledger.basis}" if basis else ""
+    pieces.append(("header", f"{ledger.tokens_seen:,}{of}{ledger.tokens_total:,} {unit}{known}"))
     if limit:
         pieces.append(("dim", f"  {limit}{threshold(ledger.state):.2f}"))
     return pieces
@@ -211,9 +220,11 @@ def _cells(pieces: list[Piece]) -> int:
 def detail_rows(turn: TurnState, ledger: Ledger, width: int) -> tuple[list[Piece], list[Piece]]:
     """Two lines about the selected turn: its change or summary, and its score in terms."""
     words = " · ".join(mark_words(turn, ledger))
-    change = turn.last_change
+    change, would = turn.last_change, ledger.would.get(turn.iri)
     first: list[Piece] = [("header", f" #{turn_number(turn.iri)} ")]
-    if change is not None:
+    if would is not None:
+        first.append(("preview", f"would be {reasons.sentence(would, ledger.state)}  "))
+    elif change is not None:
         first.append((_reason_style(turn), reasons.sentence(change, ledger.state) + "  "))
     if words:
         first.append(("mark", words + "  "))
@@ -240,21 +251,21 @@ def _words(
     turn: TurnState, ledger: Ledger, columns: Columns, body: str, *, full: bool
 ) -> list[Piece]:
     summary = one_line(turn.summary or turn.text, columns.text * 2 + 8)
-    change = turn.last_change
+    would = ledger.would.get(turn.iri)
+    change = turn.last_change if would is None else would
+    style = _reason_style(turn) if would is None else "preview"
     if columns.why:
         why = "" if change is None else reasons.sentence(change, ledger.state)
-        return [
-            (body, " " + fit(summary, columns.text)),
-            (_reason_style(turn), " " + fit(why, columns.why)),
-        ]
-    if change is None or (turn.fidelity == "full" and not full):
+        why = f"would be {why}" if would is not None else why
+        return [(body, " " + fit(summary, columns.text)), (style, " " + fit(why, columns.why))]
+    if change is None or (turn.fidelity == "full" and would is None and not full):
         return [(body, " " + fit(summary, columns.text))]
     least = min(_LEAST_SUMMARY, columns.text // 2)
     room = columns.text - 2 - least if full else 0
     why = shorten(reasons.fitting(change, ledger.state, room), columns.text)
     room = columns.text - cell_len(why)
     rest = f"  {fit(summary, room - 2)}" if room > 6 else " " * room
-    return [(_reason_style(turn), " " + why), (body, rest)]
+    return [(style, " " + why), (body, rest)]
 
 
 def _reason_style(turn: TurnState) -> str:

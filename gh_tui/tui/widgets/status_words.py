@@ -20,6 +20,8 @@ _LEAST_QUOTE = 12
 """Cells that the words of an input get before the figures go."""
 LOCAL_MODEL, LOCAL_SPEED = "qwen2.5-coder-1.5b", 77.0
 """Tokens in a second that the model of the extra `local` reads, measured on two cores."""
+PASS_NEAR = 0.75
+"""The share of the budget from which a look at the next pass is offered."""
 GAP = "  "
 
 
@@ -85,7 +87,7 @@ def gauge(state: SessionState, width: int) -> list[Part]:
         return [Part(f"context [{'░' * width}] nothing sent yet", "dim", least=12)]
     share = sent.tokens / sent.budget if sent.budget > 0 else 1.0
     high = setting(state, "eviction.high_watermark", 0.85)
-    style = "urgent" if share >= high else "warn" if share >= 0.75 else "gauge"
+    style = "urgent" if share >= high else "warn" if share >= PASS_NEAR else "gauge"
     full = min(width, round(share * width))
     cells = ["█"] * full + ["░"] * (width - full)
     mark = min(width - 1, round(high * width))
@@ -96,10 +98,14 @@ def gauge(state: SessionState, width: int) -> list[Part]:
         Part(f"{sent.tokens:,}/{sent.budget:,} tok {sent.tokens_basis}", style),
         Part(f"{share:.0%}", "dim", rank=10),
     ]
+    if share >= PASS_NEAR:
+        parts.append(Part("pass near: /preview", "warn", rank=4, short="pass near"))
     read = state.prefill
     if read.cached or read.basis == "confirmed":
         words = f"{read.cached:,} cached + {read.fresh:,} fresh"
-        parts.append(Part(f"{words} {read.basis}", "dim", rank=9, short=words))
+        # The server counts what stands beside the messages too.
+        known = f"server confirmed {words}" if read.basis == "confirmed" else f"{words} estimated"
+        parts.append(Part(known, "dim", rank=9, short=words))
     return parts
 
 

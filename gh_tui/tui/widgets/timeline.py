@@ -22,7 +22,7 @@ from gh_tui.tui.cells import fit
 from gh_tui.tui.widgets import reasons, row
 from gh_tui.tui.widgets.ledger import FILTERS, Ledger, Line, Update
 
-Action = Literal["open", "pin", "unpin", "recall", "undo"]
+Action = Literal["open", "pin", "unpin", "recall", "undo", "preview"]
 
 _MANY = 4000
 """Drawn lines that are kept before the store is emptied."""
@@ -52,6 +52,7 @@ class Timeline(ScrollView, can_focus=True):
         "timeline--masked",
         "timeline--oldpass",
         "timeline--pass",
+        "timeline--preview",
         "timeline--reason",
         "timeline--selected",
         "timeline--strip",
@@ -72,6 +73,7 @@ class Timeline(ScrollView, can_focus=True):
         Binding("p", "pin", "Pin"),
         Binding("r", "act('recall')", "Recall"),
         Binding("u", "act('undo')", "Undo pass"),
+        Binding("v", "act('preview')", "Preview pass"),
         Binding("f", "filter", "Filter"),
     ]
 
@@ -197,7 +199,7 @@ class Timeline(ScrollView, can_focus=True):
 
     def action_act(self, action: Action) -> None:
         """Ask the screen for something to be done with the selected turn."""
-        if self.selected_iri is not None or action == "undo":
+        if self.selected_iri is not None or action in ("undo", "preview"):
             self.post_message(self.Act(action, self.selected_iri or ""))
 
     def action_pin(self) -> None:
