@@ -67,6 +67,8 @@ def reason_to_skip(benchmark: Benchmark, data: Path | None, *, named: bool, mode
         return ""
     if data is None:
         return f"needs {' or '.join(benchmark.needs)}; say where with --data DIR (DATA=DIR)"
+    if not data.is_dir():
+        return f"there is no folder {data}"
     if not any((data / need).exists() for need in benchmark.needs):
         return f"there is no {' or '.join(benchmark.needs)} in {data}"
     return ""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ from gh_tui.memory.turn import L1Turn, new_turn
 from gh_tui.session.importers.detect import detect
 from gh_tui.session.importers.events import to_events
 from gh_tui.session.importers.turns import ImportedTurn
+from tests.benchmarks.data import FOLDERS, UNREADABLE, NoData, Skip, why
 
 LONG: Final = 6
 """Messages; a name last seen longer ago is long-range."""
@@ -92,9 +94,18 @@ def shown_text(text: str, calls: Iterable[ToolCall]) -> str:
 
 
 def sessions_folder(data: Path) -> Path:
-    """Where the sessions are, given the folder of the data: beside it, in it, or itself."""
-    places = (data.resolve().parent / "sessions", data / "sessions")
-    return next((place for place in places if place.is_dir()), data)
+    """Where the sessions are: in the folder of the data, beside it, or it is of nothing else.
+
+    Raises:
+        NoData: nowhere.
+    """
+    places = [data / "sessions", data.resolve().parent / "sessions"]
+    if not any((data / name).exists() for name in FOLDERS):
+        places.append(data)
+    found = next((place for place in places if place.is_dir()), None)
+    if found is None:
+        raise NoData(f"there is no sessions in or beside {data}")
+    return found
 
 
 def files_in(folder: Path) -> list[Path]:
@@ -103,50 +114,84 @@ def files_in(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.suffix in kinds and path.is_file())
 
 
-async def read_sessions(files: Iterable[Path], skip: Callable[[str], None]) -> list[Recorded]:
-    """The sessions with enough calls; `skip` is told what is left out."""
+async def read_sessions(files: Iterable[Path], skip: Skip) -> list[Recorded]:
+    """The sessions with enough calls, all of a file; `skip` is told what is left out."""
     embedding = EmbeddingService(NativeEmbedder())
     sessions: list[Recorded] = []
     try:
         for path in files:
+            name = f"{path.parent.name}/{path.name}"
             try:
-                transcript = detect(path)
-                session = await _recorded(path, transcript.format, transcript.turns(), embedding)
+                sessions += await _read(path, partial(skip, name), embedding)
             except GhError as error:
-                skip(f"{path}: {error}")
-                continue
-            if session.calls < LEAST_CALLS:
-                skip(f"{path.parent.name}/{path.name}: {session.calls} tool calls")
-            else:
-                sessions.append(session)
+                skip(name, str(error))
+            except UNREADABLE as error:
+                skip(name, why(error))
     finally:
         embedding.close()
     return sessions
 
 
-async def _recorded(
-    path: Path, kind: str, imported: Iterator[ImportedTurn], embedding: EmbeddingService
-) -> Recorded:
-    messages = list(imported)
+async def _read(
+    path: Path, tell: Callable[[str], None], embedding: EmbeddingService
+) -> list[Recorded]:
+    transcript = detect(path)
+    sessions: list[Recorded] = []
+    short: list[int] = []
+    for number in range(1, transcript.conversations + 1):
+        messages = list(transcript.turns(number))
+        turns = _added(messages, transcript.format)
+        calls = sum(len(turn.calls) for turn, _ in turns)
+        if calls < LEAST_CALLS:
+            short.append(calls)
+            continue
+        name = path.name if transcript.conversations == 1 else f"{path.name}, {number}"
+        sessions.append(
+            await _recorded(name, transcript.format, _system(messages), turns, embedding)
+        )
+    if short:
+        many = f"{len(short)} of {transcript.conversations} conversations: "
+        tell(f"{many if transcript.conversations > 1 else ''}{max(short)} tool calls at most")
+    if transcript.skipped:
+        tell(f"{transcript.skipped} damaged lines")
+    return sessions
+
+
+def _system(messages: Sequence[ImportedTurn]) -> str:
     first = next((i for i, m in enumerate(messages) if m.role == "user"), 0)
-    system = "\n\n".join(m.text for m in messages[:first] if m.role == "system")
+    return "\n\n".join(m.text for m in messages[:first] if m.role == "system")
+
+
+def _added(messages: Sequence[ImportedTurn], kind: str) -> list[tuple[ev.TurnAdded, float]]:
+    """The turns, and the seconds from the first to each."""
     start = datetime(2026, 1, 1, tzinfo=UTC)
     if any(message.time is not None for message in messages):
         start = datetime.fromtimestamp(0, UTC)
-    turns: list[L1Turn] = []
-    tracker = RelevanceTracker(NATIVE, dim=embedding.dim, embedder=embedding.name)
+    turns: list[tuple[ev.TurnAdded, float]] = []
     began: datetime | None = None
     for stamped in to_events(messages, "s", source=kind, start=start):
-        if not isinstance(stamped.event, ev.TurnAdded):
-            continue
-        at = datetime.fromisoformat(stamped.time)
-        began = began or at
-        elapsed = (at - began).total_seconds()
-        now = elapsed if at != start else _GAP * len(turns)
-        turns.append(await _scored(stamped.event, now, not turns, tracker, embedding))
+        if isinstance(stamped.event, ev.TurnAdded):
+            at = datetime.fromisoformat(stamped.time)
+            began = began or at
+            now = (at - began).total_seconds() if at != start else _GAP * len(turns)
+            turns.append((stamped.event, now))
+    return turns
+
+
+async def _recorded(
+    name: str,
+    kind: str,
+    system: str,
+    added: Iterable[tuple[ev.TurnAdded, float]],
+    embedding: EmbeddingService,
+) -> Recorded:
+    turns: list[L1Turn] = []
+    tracker = RelevanceTracker(NATIVE, dim=embedding.dim, embedder=embedding.name)
+    for event, now in added:
+        turns.append(await _scored(event, now, not turns, tracker, embedding))
     seen = tuple(shown_text(turn.text, turn.calls) for turn in turns)
     needs = tuple(_needs(turn, seen[:place], system) for place, turn in enumerate(turns))
-    return Recorded(path.name, kind, system, tuple(turns), seen, needs)
+    return Recorded(name, kind, system, tuple(turns), seen, needs)
 
 
 async def _scored(

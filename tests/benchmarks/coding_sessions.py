@@ -2,13 +2,14 @@
 
     python -m tests.benchmarks.coding_sessions DATA
 
-The sessions are in `DATA/../sessions` (or in DATA itself). Each is imported by the program's own
-readers and lived through again: before every reply the program's `WorkingMemory` makes room and
-assembles the request. For each tool call the names in its arguments (paths, identifiers) that
-occurred earlier are looked up in the request it was made from. `long` counts those last seen
-more than six messages before. In the last two columns plain words of four letters or more count
-as names too. Tokens are summed over all requests, relative to sending all that was said each
-time; `cached` is the same with the unchanged prefix at a tenth of the price.
+The sessions are in `DATA/sessions`, in `DATA/../sessions` or in DATA itself. Each is imported by
+the program's own readers and lived through again: before every reply the program's
+`WorkingMemory` makes room and assembles the request. For each tool call the names in its
+arguments (paths, identifiers) that occurred earlier are looked up in the request it was made
+from. `long` counts those last seen more than six messages before. In the last two columns plain
+words of four letters or more count as names too. Tokens are summed over all requests, relative to
+sending all that was said each time; `cached` is the same with the unchanged prefix at a tenth of
+the price.
 
 Sessions in the order of their paths: even ones are development, odd ones the test.
 """
@@ -35,6 +36,7 @@ from gh_tui.memory.turn import L1Turn
 from gh_tui.providers.base import Message
 from tests.benchmarks import report
 from tests.benchmarks.coding_data import (
+    LEAST_CALLS,
     Need,
     Recorded,
     files_in,
@@ -42,7 +44,8 @@ from tests.benchmarks.coding_data import (
     sessions_folder,
     shown_text,
 )
-from tests.benchmarks.report import Kind, Table, Target, render
+from tests.benchmarks.data import Skip
+from tests.benchmarks.report import Kind, Table, Target, render, with_skipped
 
 CACHED_PRICE: Final = 0.1
 SHARES: Final = (0.2, 0.25, 0.3, 0.4, 0.5, 0.6)
@@ -76,8 +79,8 @@ class Tally:
                 self.asked[kind] += counts
                 self.kept[kind] += counts and need.name in shown
 
-    def recall(self, kind: int) -> float:
-        return round(self.kept[kind] / max(1, self.asked[kind]), 4)
+    def recall(self, kind: int) -> float | None:
+        return round(self.kept[kind] / self.asked[kind], 4) if self.asked[kind] else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +97,11 @@ class Row:
     """Relative to the full history."""
     cached: float
     """Relative to the full history's, both with the cached prefix at a tenth."""
-    all: float
-    long: float
-    words: float
-    long_words: float
+    all: float | None
+    """What was kept of the references; None where there are none."""
+    long: float | None
+    words: float | None
+    long_words: float | None
 
 
 Live = Callable[[Recorded, Tally], None]
@@ -260,58 +264,70 @@ def compare(
     return rows
 
 
-def measure(folder: Path, skip: Callable[[str], None] = lambda text: None) -> list[Row]:
-    """All rows for the sessions of a folder: development, test, and all."""
+def measure(folder: Path, skip: Skip) -> list[Row]:
+    """All rows for the sessions of a folder: development, test, and all, where there are any.
+
+    Args:
+        folder: it and the folders in it hold the sessions.
+        skip: told of each file that is left out, and of a split without sessions.
+    """
     sessions = asyncio.run(read_sessions(files_in(folder), skip))
-    chosen = methods()
-    splits = {"development": sessions[::2], "test": sessions[1::2], "all": sessions}
-    return [row for split, part in splits.items() for row in compare(part, split, chosen)]
+    rows: list[Row] = []
+    for split, part in (
+        ("development", sessions[::2]),
+        ("test", sessions[1::2]),
+        ("all", sessions),
+    ):
+        if part:
+            rows += compare(part, split, methods())
+        else:
+            skip(split, f"no recorded session with {LEAST_CALLS} tool calls in {folder}")
+    return rows
 
 
 def worth(row: Row) -> float:
     """What a setting keeps; a token above the share that is allowed costs twice its part."""
-    return row.all + row.long - 2 * max(0.0, row.tokens - MOST_TOKENS)
+    return (row.all or 0.0) + (row.long or 0.0) - 2 * max(0.0, row.tokens - MOST_TOKENS)
 
 
-def saved(row: Row, rows: Sequence[Row]) -> float:
+def saved(row: Row, rows: Sequence[Row]) -> float | None:
     """The share of tokens that a method saves against recency at equal recall.
 
     Args:
         row: the method's.
         rows: all of the same split, recency's among them.
     """
-    return 1 - row.tokens / tokens_for(row.all, rows)
+    usual = None if row.all is None else tokens_for(row.all, rows)
+    return 1 - row.tokens / usual if usual else None
 
 
 def tokens_for(recall: float, rows: Sequence[Row]) -> float:
     """The share of tokens at which recency keeps as much, between the measured points."""
-    points = sorted((r.all, r.tokens) for r in rows if r.method in ("recency", "full history"))
+    compared = [row for row in rows if row.method in ("recency", "full history")]
+    points = sorted((row.all, row.tokens) for row in compared if row.all is not None)
     for (low, cheap), (high, dear) in pairwise(points):
         if low <= recall <= high:
             return cheap + (dear - cheap) * (recall - low) / max(high - low, 1e-9)
     return points[0][1] if recall < points[0][0] else 1.0
 
 
-def tables(rows: Sequence[Row], left_out: Sequence[str]) -> list[Table]:
+def tables(data: Path) -> list[Table]:
     """A table for each split; the result is the setting that is best on development.
 
-    Args:
-        rows: as `measure` gives them.
-        left_out: what was not measured, and why.
+    Raises:
+        NoData: there is no session to measure.
     """
-    notes = [f"left out: {text}" for text in left_out]
-    if not any(row.sessions for row in rows):
-        notes.insert(0, "skipped: there is no recorded session with enough tool calls")
-        return [Table("Coding sessions", (), (), note="\n  ".join(notes))]
+    left_out: list[tuple[str, str]] = []
+    rows = measure(sessions_folder(data), lambda part, reason: left_out.append((part, reason)))
     ours = [row for row in rows if (row.method, row.split) == ("program", "development")]
     best = max(ours, key=worth, default=None)
     chosen = "" if best is None else best.setting
-    notes.insert(0, f"chosen on development, for what it keeps and its tokens: {chosen}")
     splits = dict.fromkeys(row.split for row in rows)
-    return [_table(rows, split, chosen, "\n  ".join(notes)) for split in splits]
+    found = [_table(rows, split, chosen) for split in splits]
+    return with_skipped("Coding sessions", found, left_out)
 
 
-def _table(rows: Iterable[Row], split: str, chosen: str, note: str) -> Table:
+def _table(rows: Iterable[Row], split: str, chosen: str) -> Table:
     own = [row for row in rows if row.split == split]
     kinds: dict[bool, Kind] = {True: "result", False: "also"}
     targets = (Target(MOST_TOKENS, most=True), None, Target(0.95), Target(0.85), Target(0.30))
@@ -332,11 +348,9 @@ def _table(rows: Iterable[Row], split: str, chosen: str, note: str) -> Table:
         ),
         targets=targets if split == "test" else (),
         items="references",
-        note=note,
+        note=f"chosen on development, for what it keeps and its tokens: {chosen}",
     )
 
 
 if __name__ == "__main__":
-    skipped: list[str] = []
-    measured = measure(sessions_folder(Path(sys.argv[1])), skipped.append)
-    print("\n\n".join(render(table) for table in tables(measured, skipped)))
+    print("\n\n".join(render(table) for table in tables(Path(sys.argv[1]))))

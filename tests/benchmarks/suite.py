@@ -161,11 +161,8 @@ def _search_table(rows: Sequence[search_speed.Row]) -> Table:
 
 def _coding_sessions(data: Path) -> list[Table]:
     from tests.benchmarks import coding_sessions
-    from tests.benchmarks.coding_data import sessions_folder
 
-    skipped: list[str] = []
-    rows = coding_sessions.measure(sessions_folder(data), skipped.append)
-    return coding_sessions.tables(rows, skipped)
+    return coding_sessions.tables(data)
 
 
 def _with_model(data: Path) -> list[Table]:
@@ -185,7 +182,7 @@ SUITE: Final = (
     Benchmark("learned_shift", _learned_shift, _CORPORA),
     Benchmark("memory_speed", _memory_speed),
     Benchmark("locomo", _locomo, ("locomo/locomo10.json",)),
-    Benchmark("coding_sessions", _coding_sessions, ("../sessions", "sessions")),
+    Benchmark("coding_sessions", _coding_sessions, ("sessions", "../sessions", ".")),
     Benchmark("search_speed", _search_speed),
     Benchmark("corrections_model", _with_model, model=True),
 )
