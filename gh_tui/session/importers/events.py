@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import chain
 from typing import Final
 
 from gh_tui.clock import timestamp
@@ -14,6 +13,7 @@ from gh_tui.errors import UsageError
 from gh_tui.events import types as ev
 from gh_tui.events.values import Role, Task, ToolCall
 from gh_tui.memory.turn import L1Turn, iri_for, new_turn
+from gh_tui.session.importers.order import believable, results_at_their_calls
 from gh_tui.session.importers.turns import ImportedTurn
 
 NO_RESULT: Final = "[no result: the transcript ends this call without one]"
@@ -36,14 +36,14 @@ def to_events(
     """Yield the events of a session that was carried out by another program.
 
     What the other program told its model (`system`) is no turn and is left out. Every call gets
-    exactly one result, before anything else is said: one that has none gets `NO_RESULT`, and a
-    result without a call gets a call.
+    exactly one result, before anything else is said, also if the transcript gives it later: one
+    that has none gets `NO_RESULT`, and a result without a call gets a call.
 
     Args:
         turns: in their order.
         session: the id of the new session; it names the IRIs.
         source: what the transcript is of, for the record.
-        start: when it began, if the first turn does not say it.
+        start: when it began, if no turn says it.
 
     Raises:
         UsageError: `session` cannot be an id.
@@ -65,7 +65,8 @@ class _Conversion:
         self._running = False
         self._open: dict[str, ToolCall] = {}
         """Calls without a result by the id in the transcript; each has its own in the events."""
-        self._used: set[str] = set()
+        self._used: dict[str, int] = {}
+        """The ids of calls in the events, each with the last number that was put to it."""
         self._said = ""
 
     def run(self, turns: Iterable[ImportedTurn]) -> Iterator[Stamped]:
@@ -78,13 +79,12 @@ class _Conversion:
             settings={},
             reason=f"imported from {self._source}",
         )
-        said = iter(turns)
-        first = next(said, None)
-        if first is not None:
-            self._now = _moment(first.time) or self._now
+        ordered = results_at_their_calls(turns)
+        times = believable([_moment(turn.time) for turn in ordered])
+        self._now = next(filter(None, times), self._now)
         yield from self._at(started)
-        for turn in () if first is None else chain((first,), said):
-            self._now = max(self._now, _moment(turn.time) or self._now)
+        for turn, time in zip(ordered, times, strict=True):
+            self._now = time or self._now
             yield from self._take(turn)
         yield from self._close()
         yield from self._at(ev.SessionEnded(outcome="done", text=""))
@@ -177,11 +177,13 @@ class _Conversion:
 
     def _unused(self, name: str) -> str:
         """An id like the transcript's that no earlier call of the session has."""
-        wanted, number = name or "call", 1
+        name = name or "call"
+        wanted, number = name, self._used.get(name, 1)
         while wanted in self._used:
             number += 1
-            wanted = f"{name or 'call'}-{number}"
-        self._used.add(wanted)
+            wanted = f"{name}-{number}"
+        self._used[name] = number
+        self._used.setdefault(wanted, 1)
         return wanted
 
     def _at(self, event: ev.Event) -> Iterator[Stamped]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from itertools import pairwise
+from time import perf_counter
 
 import pytest
 from hypothesis import given
@@ -134,12 +135,70 @@ def test_a_call_without_a_result_gets_one_before_anything_else() -> None:
     assert [t.text for t in state.turns.values() if t.role == "tool"] == [NO_RESULT] * 2
 
 
+def test_a_result_that_comes_late_is_moved_up_to_its_call() -> None:
+    state = folded(
+        [
+            says("user", "Go."),
+            says("assistant", "One.", "c1"),
+            says("assistant", "Two.", "c2", "c3"),
+            says("tool", "first", call_id="c1"),
+            says("tool", "second", call_id="c2"),
+            says("user", "Stop."),
+            says("tool", "third", call_id="c3"),
+        ]
+    )
+    assert [(t.role, t.text) for t in state.turns.values()] == [
+        ("user", "Go."),
+        ("assistant", "One."),
+        ("tool", "first"),
+        ("assistant", "Two."),
+        ("tool", "second"),
+        ("tool", "third"),
+        ("user", "Stop."),
+    ]
+
+
 def test_a_result_without_a_call_is_kept_as_a_result() -> None:
+    answered = says("tool", "first", call_id="c1")
     late = says("tool", "late", call_id="c1", name="ls")
-    state = folded([says("user", "Go."), says("assistant", "", "c1"), says("user", "Stop."), late])
+    state = folded([says("user", "Go."), says("assistant", "", "c1"), answered, late])
     *_, call, result = state.turns.values()
     assert (call.role, call.calls[0].name, result.text) == ("assistant", "ls", "late")
     assert result.call_id == call.calls[0].id == "c1-2"
+
+
+def test_a_call_id_that_is_used_again_belongs_to_the_latest_call() -> None:
+    state = folded(
+        [says("assistant", "", "c1"), says("assistant", "", "c1"), says("tool", "x", call_id="c1")]
+    )
+    assert [(t.text, t.call_id) for t in state.turns.values() if t.role == "tool"] == [
+        (NO_RESULT, "c1"),
+        ("x", "c1-2"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "place"),
+    [
+        *(("9999-12-31T23:59:59Z", place) for place in range(4)),
+        *((time, place) for time in ("0001-01-01T00:00:00Z", 0.0) for place in (2, 3, 4)),
+    ],
+)
+def test_one_wrong_clock_costs_its_own_time_only(wrong: str | float, place: int) -> None:
+    times: list[str | float] = [f"2026-03-01T08:00:0{second}Z" for second in range(4)]
+    said = [says("user", "Go.", time=time) for time in times]
+    said.insert(place, says("user", "Go.", time=wrong))
+    turns = [s.time for s in converted(said) if isinstance(s.event, ev.TurnAdded)]
+    del turns[place]
+    assert turns == [f"2026-03-01T08:00:0{second}.000Z" for second in range(4)]
+
+
+def test_many_calls_with_one_id_are_named_in_linear_time() -> None:
+    said = [says("assistant", "", "f") for _ in range(3000)]
+    began = perf_counter()
+    names = [s.event.call for s in converted(said) if isinstance(s.event, ev.ToolRequested)]
+    assert names == ["f", *(f"f-{number}" for number in range(2, 3001))]
+    assert perf_counter() - began < 5
 
 
 @pytest.mark.parametrize("name", ["", "../x", "a/b", ".hidden", "x" * 101, "a\nb", "a b"])
