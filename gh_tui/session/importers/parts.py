@@ -9,7 +9,19 @@ from gh_tui.events.values import ToolCall
 from gh_tui.session.importers.source import MalformedError, parse
 
 _TEXTS: Final = frozenset({"text", "input_text", "output_text"})
-_PICTURES: Final = frozenset({"image", "image_url", "input_image"})
+_MARKS: Final = {
+    "image": "image",
+    "image_url": "image",
+    "input_image": "image",
+    "image_asset_pointer": "image",
+    "input_audio": "audio",
+    "audio": "audio",
+    "file": "file",
+    "input_file": "file",
+    "document": "document",
+    "tool_reference": "tool",
+}
+"""Parts without a text of their own, as they are shown in it."""
 
 
 def mapping(value: Any) -> dict[str, Any]:
@@ -29,9 +41,12 @@ def string(value: Any) -> str:
 
 
 def moment(value: Any) -> str | float | None:
-    """A time as it was written."""
+    """A time as it was written; a number beyond all bounds is none."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            return None
     return value if isinstance(value, str) else None
 
 
@@ -49,10 +64,22 @@ def text_of(content: Any) -> str:
 def _part(part: Any) -> str:
     if isinstance(part, str):
         return part
-    kind = string(mapping(part).get("type"))
-    if kind in _PICTURES:
-        return "[image]"
-    return string(part.get("text")) if kind in _TEXTS else ""
+    part = mapping(part)
+    kind = string(part.get("type") or part.get("content_type"))
+    if kind in _TEXTS:
+        return string(part.get("text"))
+    if kind == "refusal":
+        return string(part.get("refusal"))
+    if kind == "web_search_result":
+        return f"{string(part.get('title'))} {string(part.get('url'))}".strip()
+    if kind not in _MARKS:
+        return ""
+    inner = mapping(part.get("source") or part.get("file"))
+    if kind == "document" and inner.get("type") == "text":
+        return string(inner.get("data"))
+    names = (part.get("title"), part.get("tool_name"), part.get("filename"), inner.get("filename"))
+    name = next((name for name in names if isinstance(name, str)), "")
+    return f"[{_MARKS[kind]} {name}]" if name else f"[{_MARKS[kind]}]"
 
 
 def call_of(call_id: Any, name: Any, arguments: Any) -> ToolCall:
@@ -62,11 +89,16 @@ def call_of(call_id: Any, name: Any, arguments: Any) -> ToolCall:
 
 def _arguments(value: Any) -> dict[str, Any]:
     if isinstance(value, str):
-        try:
-            parsed = parse(value)
-        except MalformedError:
-            parsed = None
+        parsed = parsed_text(value)
         return parsed if isinstance(parsed, dict) else {"input": value}
     if isinstance(value, dict):
         return value
     return {} if value is None else {"input": value}
+
+
+def parsed_text(text: str) -> Any:
+    """The JSON value that a text is, or None."""
+    try:
+        return parse(text)
+    except MalformedError:
+        return None
