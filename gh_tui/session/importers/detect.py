@@ -2,21 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 from gh_tui.errors import RecordingError, UsageError
-from gh_tui.session.importers import chat, claude_code, codex, openhands
-from gh_tui.session.importers.parts import items, mapping, string, text_of
+from gh_tui.session.importers import (
+    chat,
+    chatgpt,
+    claude_code,
+    codex,
+    openhands,
+    openhands_v1,
+    sharegpt,
+    swe_agent,
+)
+from gh_tui.session.importers.parts import items, mapping, string
 from gh_tui.session.importers.source import Source, open_source, require_small
-from gh_tui.session.importers.turns import Reader, Turns
+from gh_tui.session.importers.turns import ImportedTurn, Reader, Turns
 
 MAX_TURNS: Final = 200_000
+MAX_HEAD: Final = 10_000
+"""Records among which one has to tell the format."""
 FORMATS: Final = (
     "Claude Code, Codex, SWE-agent, mini-SWE-agent, OpenHands, OpenAI chat JSON, ShareGPT"
 )
+_CHAT: Final = "OpenAI chat JSON"
+_HOLDERS: Final = ("messages", "conversations", "history", "trajectory", "items", "events")
+"""Fields of an object in which a conversation may be, the surest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Records that belong together, and what can read them."""
+
+    format: str
+    reader: Reader
+    records: Iterable[Any]
 
 
 @dataclass(slots=True)
@@ -24,17 +48,18 @@ class Transcript:
     """A foreign session that can be read, any number of times."""
 
     path: Path
-    format: str
-    """The program or the format, as it is shown."""
-    _reader: Reader
     _source: Source
-    _conversations: list[list[Any]] | None = None
-    """Of a document; None for a file whose lines are one conversation."""
+    _conversations: list[Conversation]
+
+    @property
+    def format(self) -> str:
+        """The program or the format, as it is shown."""
+        return self._conversations[0].format
 
     @property
     def conversations(self) -> int:
         """How many conversations the file holds."""
-        return 1 if self._conversations is None else len(self._conversations)
+        return len(self._conversations)
 
     @property
     def skipped(self) -> int:
@@ -42,28 +67,36 @@ class Transcript:
         return self._source.skipped
 
     def turns(self, conversation: int = 1) -> Turns:
-        """The turns of one conversation (from 1), lazily.
+        """The turns of one conversation (from 1), lazily; one of several may be empty.
 
         Raises:
             UsageError: the file has no such conversation.
-            RecordingError: the file cannot be read any more, or has too many turns.
+            RecordingError: the file cannot be read any more, has too many turns, or records of
+                which none is a turn.
         """
         if not 1 <= conversation <= self.conversations:
             raise UsageError(
                 f"{self.path} holds {self.conversations} conversations; there is no "
                 f"number {conversation}"
             )
-        if self._conversations is None:
-            records = self._source.records()
-        else:
-            records = iter(self._conversations[conversation - 1])
-        return self._bounded(self._reader(records))
+        return self._bounded(self._conversations[conversation - 1])
 
-    def _bounded(self, turns: Turns) -> Turns:
-        for number, turn in enumerate(turns):
+    def _bounded(self, conversation: Conversation) -> Turns:
+        number = 0
+        for turn in filter(_has_content, conversation.reader(conversation.records)):
             if number == MAX_TURNS:
                 raise RecordingError(f"{self.path} has more than {MAX_TURNS} turns")
+            number += 1
             yield turn
+        if number == 0 and (conversation.records or self.conversations == 1):
+            raise RecordingError(
+                f"{self.path} is of the format {conversation.format}, but none of its records is "
+                "a message that can be imported"
+            )
+
+
+def _has_content(turn: ImportedTurn) -> bool:
+    return bool(turn.role == "tool" or turn.calls or turn.text)
 
 
 def detect(path: Path) -> Transcript:
@@ -73,83 +106,71 @@ def detect(path: Path) -> Transcript:
         RecordingError: it cannot be read, is damaged or too large, or its format is not known.
     """
     source = open_source(path)
-    found = _lines(source) if source.in_lines or _single_line(source) else _document(source)
-    if found is None:
+    if source.in_lines:
+        found = _in_records(source, source)
+    else:
+        value = source.head[0]
+        found = _in_records(value if isinstance(value, list) else [value], source)
+    if not found:
         raise RecordingError(f"{path} is of no format that can be imported; there are {FORMATS}")
-    return found
+    return Transcript(path, source, found)
 
 
-def _single_line(source: Source) -> bool:
-    first = source.head[0]
-    return isinstance(first, dict) and (claude_code.matches(first) or codex.matches(first))
-
-
-def _lines(source: Source) -> Transcript | None:
-    for record in source.head:
+def _in_records(records: Iterable[Any], source: Source) -> list[Conversation]:
+    """The conversations in lines, or in the items of a list."""
+    for record in map(mapping, islice(records, MAX_HEAD)):
         if {"v", "seq", "session", "type"} <= record.keys():
             raise RecordingError(
                 f"{source.path} is a recording of gh-tui itself: `gh-tui replay` shows it"
             )
-        if codex.matches(record):
-            return Transcript(source.path, "Codex", codex.read, source)
-        if claude_code.matches(record):
-            return Transcript(source.path, "Claude Code", claude_code.read, source)
-        if "role" in record:
-            return Transcript(source.path, *_chat_reader(source.head), source)
-        if "messages" in record or "conversations" in record:
+        if (kind := _kind(record, in_lines=source.in_lines)) is not None:
+            if kind[0] == _CHAT and swe_agent.speaks_mini(list(islice(records, 3))):
+                kind = ("mini-SWE-agent", swe_agent.read_mini)
+            return [Conversation(*kind, records)]
+        if _held(record) is not None:
             require_small(source)
-            return _several(source, source.records())
+            held = (_held(mapping(other)) for other in records)
+            return [conversation for conversation in held if conversation is not None]
+    return []
+
+
+def _kind(record: dict[str, Any], *, in_lines: bool = False) -> tuple[str, Reader] | None:
+    """The format of one line or item, and its reader."""
+    if codex.matches(record) and (in_lines or not chat.matches(record)):
+        return "Codex", codex.read
+    if claude_code.matches(record):
+        return "Claude Code", claude_code.read
+    if openhands_v1.matches(record):
+        return "OpenHands", openhands_v1.read
+    if openhands.matches(record):
+        return "OpenHands", openhands.read
+    if chat.matches(record):
+        return _CHAT, chat.read
+    return ("ShareGPT", sharegpt.read) if sharegpt.matches(record) else None
+
+
+def _held(record: dict[str, Any]) -> Conversation | None:
+    """The conversation that an object holds."""
+    if isinstance(nodes := record.get("mapping"), dict):
+        last = string(record.get("current_node")) or next(reversed(nodes), "")
+        return Conversation(_CHAT, chat.read, chatgpt.main_line(nodes, last))
+    for key in _HOLDERS:
+        inner = record.get(key)
+        if isinstance(inner, list) and (kind := _kind_within(inner, key, record)) is not None:
+            return Conversation(*kind, inner)
     return None
 
 
-def _document(source: Source) -> Transcript | None:
-    value = source.head[0]
-    if isinstance(value, dict):
-        if isinstance(value.get("history"), list):
-            history = [value["history"]]
-            first = next(items(value["history"]), {})
-            if openhands.matches(first):
-                return Transcript(source.path, "OpenHands", openhands.read, source, history)
-            return Transcript(source.path, "SWE-agent", chat.read_swe_agent, source, history)
-        return _several(source, iter([value]))
-    first = next(items(value), {})
-    if openhands.matches(first):
-        return Transcript(source.path, "OpenHands", openhands.read, source, [value])
-    if "role" in first:
-        return _messages(source, [value], "OpenAI chat JSON")
-    return _several(source, iter(value)) if isinstance(value, list) else None
-
-
-def _several(source: Source, records: Iterator[Any]) -> Transcript | None:
-    """Objects that hold a conversation each."""
-    chats: list[list[Any]] = []
-    shared: list[list[Any]] = []
-    mini = False
-    for record in map(mapping, records):
-        if isinstance(messages := record.get("messages"), list):
-            chats.append(messages)
-            made_by = string(record.get("trajectory_format"))
-            mini = mini or made_by.startswith("mini-swe-agent")
-        elif isinstance(said := record.get("conversations"), list):
-            shared.append(said)
-        elif isinstance(nodes := record.get("mapping"), dict):
-            last = string(record.get("current_node")) or next(reversed(nodes), "")
-            chats.append(chat.main_line(nodes, last))
-    if shared:
-        return Transcript(source.path, "ShareGPT", chat.read_sharegpt, source, shared)
-    if not chats:
-        return None
-    return _messages(source, chats, "mini-SWE-agent" if mini else "OpenAI chat JSON")
-
-
-def _messages(source: Source, chats: list[list[Any]], name: str) -> Transcript:
-    if name == "mini-SWE-agent":
-        return Transcript(source.path, name, chat.read_mini_swe_agent, source, chats)
-    return Transcript(source.path, *_chat_reader(chats[0]), source, chats)
-
-
-def _chat_reader(messages: list[Any]) -> tuple[str, Reader]:
-    """mini-SWE-agent writes plain chat messages; its prompt names its own kind of block."""
-    if any("mswea_" in text_of(message.get("content")) for message in list(items(messages))[:3]):
-        return "mini-SWE-agent", chat.read_mini_swe_agent
-    return "OpenAI chat JSON", chat.read_chat
+def _kind_within(inner: list[Any], key: str, record: dict[str, Any]) -> tuple[str, Reader] | None:
+    if key == "messages":
+        if swe_agent.is_mini(record) or swe_agent.speaks_mini(inner):
+            return "mini-SWE-agent", swe_agent.read_mini
+        return _CHAT, chat.read
+    if key == "conversations":
+        return "ShareGPT", sharegpt.read
+    pairs = (item for item in inner if isinstance(item, list))
+    first = next(items(inner), None) or next(items(next(pairs, None)), {})
+    kind = _kind(first)
+    if key == "history" and (kind is None or kind[0] != "OpenHands"):
+        return "SWE-agent", swe_agent.read
+    return kind

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from gh_tui.events.values import ToolCall
 from gh_tui.session.importers.parts import call_of, items, mapping, moment, string, text_of
 from gh_tui.session.importers.turns import ImportedTurn, Turns
 
-_SILENT: Final = frozenset({"change_agent_state", "null", "recall", "start", "initialize"})
+_SILENT: Final = frozenset(
+    {
+        *("change_agent_state", "null", "recall", "start", "initialize"),
+        *("condensation", "condensation_request"),
+    }
+)
 _OWN: Final = frozenset(
     {"thought", "translated_ipython_code", "impl_source", "security_risk", "confirmation_state"}
 )
@@ -21,10 +26,10 @@ def matches(record: dict[str, Any]) -> bool:
     return ("action" in record or "observation" in record) and "source" in record
 
 
-def read(records: Iterator[Any]) -> Turns:
+def read(records: Iterable[Any]) -> Turns:
     """The conversation in file order; each action that was carried out is a call."""
     asked: dict[Any, ToolCall] = {}
-    for record in map(mapping, records):
+    for record in _flat(records):
         if "observation" in record:
             cause = record.get("cause")
             call = asked.pop(cause, None) if isinstance(cause, int | str) else None
@@ -38,6 +43,19 @@ def read(records: Iterator[Any]) -> Turns:
         if turn.calls and isinstance(record.get("id"), int | str):
             asked[record["id"]] = turn.calls[0]
         yield turn
+
+
+def _flat(records: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    """The events one by one; the second of a pair answers the first."""
+    for number, record in enumerate(records):
+        if not isinstance(record, list):
+            yield mapping(record)
+            continue
+        action, *answers = list(items(record)) or [{}]
+        action = {"id": f"pair-{number}", **action}
+        yield action
+        for answer in answers:
+            yield {**answer, "cause": action["id"]}
 
 
 def _acted(record: dict[str, Any], action: str) -> ImportedTurn:

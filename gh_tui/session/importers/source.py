@@ -70,7 +70,7 @@ class Source:
     skipped: int = 0
     """Lines of the latest reading that were damaged, too long or too deep."""
 
-    def records(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Any]:
         """The lines' values in order, lazily; unreadable lines are skipped and counted."""
         self.skipped = 0
         with _open(self.path) as stream:
@@ -122,7 +122,7 @@ def require_small(source: Source) -> None:
 
 def _open_lines(path: Path) -> Source:
     source = Source(path, in_lines=True)
-    for number, value in enumerate(source.records()):
+    for number, value in enumerate(source):
         if isinstance(value, dict):
             source.head.append(value)
         if number == _HEAD:

@@ -12,7 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gh_tui.errors import RecordingError
-from gh_tui.session.importers import chat, claude_code, codex, detect, openhands, source
+from gh_tui.session.importers import (
+    chat,
+    claude_code,
+    codex,
+    detect,
+    openhands,
+    openhands_v1,
+    sharegpt,
+    source,
+    swe_agent,
+)
 
 from .transcripts import claude, document, lines, read, text
 
@@ -20,13 +30,17 @@ KEYS = [
     *("type", "role", "content", "message", "payload", "uuid", "tool_calls", "function", "id"),
     *("name", "from", "value", "action", "observation", "args", "cause", "source", "text"),
     *("input", "output", "timestamp", "messages", "history", "conversations", "mapping"),
+    *("kind", "parentUuid", "attachment", "prompt", "num_turns", "object", "extra", "items"),
 ]
 JSON = st.recursive(
     st.none()
     | st.booleans()
     | st.integers()
     | st.floats(allow_nan=False, allow_infinity=False)
-    | st.sampled_from(["user", "assistant", "tool", "message", "response_item", "text"])
+    | st.sampled_from(
+        ["user", "assistant", "tool", "message", "response_item", "text", "event_msg"]
+    )
+    | st.sampled_from(["attachment", "queue-operation", "response", "ActionEvent", "human"])
     | st.text(max_size=8),
     lambda inner: (
         st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=5)
@@ -37,17 +51,18 @@ READERS = [
     claude_code.read,
     codex.read,
     openhands.read,
-    chat.read_chat,
-    chat.read_swe_agent,
-    chat.read_mini_swe_agent,
-    chat.read_sharegpt,
+    openhands_v1.read,
+    chat.read,
+    sharegpt.read,
+    swe_agent.read,
+    swe_agent.read_mini,
 ]
 
 
 @given(st.lists(JSON, max_size=6))
 def test_no_reader_stumbles_over_any_json(records: list[Any]) -> None:
     for reader in READERS:
-        for turn in reader(iter(records)):
+        for turn in reader(records):
             assert isinstance(turn.text, str)
             assert all(isinstance(call.arguments, dict) for call in turn.calls)
 
@@ -129,6 +144,37 @@ def test_a_damaged_first_line_does_not_hide_the_rest(tmp_path: Path) -> None:
     path = lines(tmp_path / "x.jsonl", claude("user", "Hi", "u1"), claude("user", "Ho", "u2"))
     path.write_bytes(b'{"torn": \n' + path.read_bytes())
     assert [turn.text for turn in read(path)] == ["Hi", "Ho"]
+
+
+def test_a_number_beyond_all_bounds_is_no_time(tmp_path: Path) -> None:
+    absurd = {**claude("user", "Hi", "u1"), "timestamp": 10**400}
+    turns = read(lines(tmp_path / "x.jsonl", absurd, claude("assistant", text("Ho"), "a1")))
+    assert [(turn.text, turn.time is None) for turn in turns] == [("Hi", True), ("Ho", False)]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [{"type": "session_meta", "payload": {"id": "x"}}, {"type": "event_msg", "payload": {}}],
+        [claude("user", [], "u1"), claude("assistant", [{"type": "thinking"}], "a1")],
+        [{"source": "agent", "observation": "agent_state_changed", "content": ""}],
+        [{"role": "narrator", "content": "Once"}],
+        [{"conversations": [{"from": "?", "value": "Hi"}]}],
+        [{"messages": []}],
+    ],
+    ids=range(6),
+)
+def test_records_without_any_turn_are_an_error_that_says_so(tmp_path: Path, value: Any) -> None:
+    path = lines(tmp_path / "x.jsonl", *value)
+    with pytest.raises(RecordingError, match=r"x\.jsonl .* none of its records"):
+        read(path)
+
+
+@pytest.mark.parametrize("count", [100, 3000])
+def test_a_format_is_told_beyond_much_that_is_no_message(tmp_path: Path, count: int) -> None:
+    notes = [{"type": "file-history-snapshot", "snapshot": {}}] * count
+    path = lines(tmp_path / "x.jsonl", *notes, claude("user", "Hi", "u1"))
+    assert [turn.text for turn in read(path)] == ["Hi"]
 
 
 def test_a_large_document_is_refused_before_it_is_parsed(
