@@ -62,21 +62,30 @@ def test_claude_code_keeps_only_what_the_main_conversation_said_once(tmp_path: P
 @pytest.mark.parametrize(
     ("content", "role", "said"),
     [
-        ("<command-name>/clear</command-name>", "system", "<command-name>/clear</command-name>"),
+        ("<command-name>/clear</command-name>", "system", None),
         (
             "<command-name>/fix</command-name> <command-args>the clock</command-args>",
             "user",
             "/fix the clock",
         ),
-        ("[Request interrupted by user]", "system", "[Request interrupted by user]"),
-        ("See <b>this</b> [link](x)", "user", "See <b>this</b> [link](x)"),
+        ("[Request interrupted by user]", "system", None),
+        ("[Request interrupted by user] is what I see", "user", None),
+        ("<system-reminder> tags are in my page", "user", None),
+        ("<task-notification>\n<status>completed</status>\n</task-notification>", "system", None),
+        ("<bash-stdout></bash-stdout><bash-stderr>bad</bash-stderr>", "system", None),
+        (
+            "<command-message>init</command-message>\n<command-name>/init</command-name>",
+            "user",
+            "/init",
+        ),
+        ("See <b>this</b> [link](x)", "user", None),
     ],
 )
 def test_claude_code_tells_the_user_from_the_program(
-    tmp_path: Path, content: str, role: str, said: str
+    tmp_path: Path, content: str, role: str, said: str | None
 ) -> None:
     (turn,) = read(lines(tmp_path / "s.jsonl", claude("user", content, "u1")))
-    assert (turn.role, turn.text) == (role, said)
+    assert (turn.role, turn.text) == (role, said or content)
 
 
 def codex_items() -> list[dict[str, Any]]:
