@@ -18,7 +18,7 @@ test-model: $(VENV)/.dev $(VENV)/.local
 	$(BIN)/pytest -m model
 
 bench: $(VENV)/.dev
-	$(BIN)/python -m tests.benchmarks $(if $(DATA),--data $(DATA))
+	$(BIN)/python -m tests.benchmarks $(if $(DATA),--data "$$DATA")
 
 $(VENV)/.base: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

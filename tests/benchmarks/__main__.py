@@ -102,17 +102,18 @@ def main(arguments: Sequence[str], suite: Sequence[Benchmark] = SUITE) -> int:
     parser.add_argument("--model", action="store_true", help="also ask the local model")
     parser.add_argument("names", nargs="*", choices=[[], *(b.name for b in suite)], metavar="NAME")
     options = parser.parse_args(arguments)
+    data = options.data and options.data.expanduser()
     results = Results(options.json)
     for benchmark in suite:
         named = benchmark.name in options.names
         if options.names and not named:
             continue
-        reason = reason_to_skip(benchmark, options.data, named=named, model=options.model)
+        reason = reason_to_skip(benchmark, data, named=named, model=options.model)
         if reason:
             results.skipped[benchmark.name] = reason
             print(f"== {benchmark.name} ==\nskipped: {reason}\n", flush=True)
         else:
-            run(benchmark, options.data, results)
+            run(benchmark, data, results)
     results.write()
     print(results.summary())
     print(f"written to {options.json}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,8 @@ import pytest
 from tests.benchmarks.__main__ import main
 from tests.benchmarks.report import Row, Table, Target, mean, render, with_skipped
 from tests.benchmarks.suite import SUITE, Benchmark
+
+ROOT = Path(__file__).parents[2]
 
 
 def table(figure: float | None) -> Table:
@@ -137,3 +141,18 @@ def test_at_most_and_at_least() -> None:
 def test_names_are_unique() -> None:
     names = [benchmark.name for benchmark in SUITE]
     assert len(names) == len(set(names))
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+def test_make_hands_on_a_folder_with_any_name(tmp_path: Path) -> None:
+    made = tmp_path / "venv"
+    (made / "bin").mkdir(parents=True)
+    python = made / "bin" / "python"
+    python.write_text("#!/bin/sh\nprintf '%s\\n' \"$@\"\n", "utf-8")
+    python.chmod(0o755)
+    for stamp in (".base", ".dev"):
+        (made / stamp).touch()
+    name = """a b's "data" """
+    command = ["make", "--silent", "bench", f"VENV={made}", f"DATA={name}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["-m", "tests.benchmarks", "--data", name]
