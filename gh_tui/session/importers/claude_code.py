@@ -28,6 +28,8 @@ def read(records: Iterable[Any]) -> Turns:
     line = survey(records)
     reply, message = Reply(), ""
     seen: set[str] = set()
+    meanwhile: set[str] = set()
+    """What was typed while the agent worked, since it last spoke: it may be written down again."""
     for record in map(mapping, records):
         kind, name, time = _kind(record), string(record.get("uuid")), _time(record)
         if line.leaves_out(record) or not kind or name in seen:  # a resumed session repeats lines
@@ -36,6 +38,7 @@ def read(records: Iterable[Any]) -> Turns:
         if kind == "assistant":
             body, before = mapping(record.get("message")), message
             message = string(body.get("id"))
+            meanwhile.clear()
             if not message or message != before:
                 yield from reply.finish()
             reply.begin(time)
@@ -43,8 +46,10 @@ def read(records: Iterable[Any]) -> Turns:
             continue
         if kind == "user":
             yield from reply.finish()
-            yield from _said_by_user(record)
-        elif text := _typed_meanwhile(record, line.spoken):
+            said = _said_by_user(record)
+            yield from (turn for turn in said if turn.role != "user" or turn.text not in meanwhile)
+        elif (text := _typed_meanwhile(record, line.spoken)) and text not in meanwhile:
+            meanwhile.add(text)
             yield from reply.finish()
             yield ImportedTurn(role="user", text=text, time=time)
     yield from reply.finish()

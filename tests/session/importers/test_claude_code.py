@@ -55,12 +55,17 @@ def test_what_is_typed_while_the_agent_works_is_said_once(tmp_path: Path) -> Non
         {"type": "queue-operation", "operation": "enqueue", "content": "as attachment"},
         removed("as attachment"),
         queued("as attachment"),
+        claude("user", "as attachment", "u0"),
         removed("as message"),
         claude("user", "as message", "u1"),
         removed("only here"),
         removed("only here"),
+        claude("assistant", text("Done."), "a1"),
+        claude("user", "as attachment", "u2"),
     )
-    assert [turn.text for turn in read(path)] == ["as attachment", "as message", "only here"]
+    assert [turn.text for turn in read(path)] == [
+        *("as attachment", "as message", "only here", "Done.", "as attachment")
+    ]
 
 
 @pytest.mark.parametrize(
