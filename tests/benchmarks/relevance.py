@@ -1,12 +1,13 @@
 """Does the relevance score keep what belongs to the task and drop small talk, at 0.3?
 
 Each labelled input is scored against its task as the first input of a session, and each
-labelled session from its first line to its last, as `gh-tui score` does. The calibration that
-the program ships comes from a reference set of its own that holds none of these texts, so no
-task is left out for it; the row that fits the two calibration points on this data leaves out
-the task that it is tried on. `relevance_sessions.json` holds sessions written for this project,
-most of them by people who had not seen the program; what is off topic in them is small talk,
-or in the last table requests for something else.
+labelled session from its first line to its last, as `gh-tui score` does. Of two labelled inputs
+in a row the second is scored against the first, in a session whose task is not known. The
+calibration that the program ships comes from a reference set of its own that holds none of these
+texts, so no task is left out for it; the row that fits the two calibration points on this data
+leaves out the task that it is tried on. `relevance_sessions.json` holds sessions written for this
+project, most of them by people who had not seen the program; what is off topic in them is small
+talk, or in the last table requests for something else.
 
     python -m tests.benchmarks --data DATA relevance
 """
@@ -16,35 +17,77 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from gh_tui.embedding.calibration import NATIVE, Calibration
 from gh_tui.embedding.native import NativeEmbedder
 from gh_tui.embedding.service import EmbeddingService
-from gh_tui.memory.relevance import score_lines, tracker_of
-from tests.benchmarks.report import Kind, Row, Table, Target
+from gh_tui.errors import EmbeddingError
+from gh_tui.memory.relevance import RelevanceTracker, score_lines, tracker_of
+from tests.benchmarks.data import UNREADABLE, Skip, needed, read_text
+from tests.benchmarks.report import Kind, Row, Table, Target, mean, with_skipped
 
-LANGUAGES: Final = ("en", "zh", "id")
 THRESHOLD: Final = 0.3
 _LEAST: Final = 0.95
 _MANY: Final = 0.9
 _OWN: Final = Path(__file__).with_name("relevance_sessions.json")
-_CHINESE: Final = re.compile("[\u4e00-\u9fff]")
+_HAN: Final = re.compile("[\u4e00-\u9fff]")
+_KANA: Final = re.compile("[\u3041-\u30ff]")
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class PairKind:
+    """One kind of labelled pairs."""
+
+    title: str
+    on: str
+    """The label of what is to be kept."""
+    off: dict[str, str]
+    """The labels of what is to be dropped, with their names."""
+    note: str = ""
+
+
+_TWO: Final = ("small talk", "other work")
+KINDS: Final = {
+    "task": PairKind(
+        "inputs and tasks", "on", dict(zip(("off_smalltalk", "off_tech"), _TWO, strict=True))
+    ),
+    "adj": PairKind(
+        "two inputs in a row",
+        "same",
+        dict(zip(("diff", "diff_tech"), _TWO, strict=True)),
+        "the second against the first, without a task",
+    ),
+    "code": PairKind(
+        "code and tasks",
+        "on",
+        {"off": "off-topic"},
+        "the input is code or a command; off topic is that of other work",
+    ),
+    "xling": PairKind(
+        "inputs and tasks in two languages",
+        "on",
+        {"off": "off-topic"},
+        "zh-en is a Chinese task with an English input; off topic is small talk",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """An input and the task it was given with."""
+    """An input and what it came after: the task, or for `adj` the input before."""
 
+    kind: str
     language: str
     label: str
-    """`on`, `off_smalltalk` or `off_tech`."""
-    task: str
+    before: str
     text: str
     group: str
     """The name of the task, the same in all languages."""
@@ -60,30 +103,62 @@ class Told:
     labels: tuple[bool | None, ...]
 
 
-def read(data: Path) -> tuple[list[Pair], list[Told]]:
-    """The pairs of an input and a task, and the sessions.
+def read(data: Path, skip: Skip) -> tuple[list[Pair], list[Told]]:
+    """The labelled pairs, and the sessions.
+
+    Args:
+        data: the folder of the public data.
+        skip: told what is left out.
 
     Raises:
-        OSError: the file is not there.
+        NoData: the file is not there, or not what it should be.
     """
-    raw = json.loads((data / "relevance" / "pairs.json").read_text("utf-8"))
-    pairs = [
-        Pair(item["lang"], item["label"], item["a"], item["b"], item["task"])
-        for item in raw["pairs"]
-        if item["kind"] == "task"
-    ]
-    return pairs, [_told(item) for item in raw["sequences"]]
+    path = data / "relevance" / "pairs.json"
+    with needed(path):
+        raw = json.loads(read_text(path))
+        items, sequences = list(raw.get("pairs", [])), list(raw.get("sequences", []))
+    pairs = _each(items, _pair, "pairs", skip)
+    return pairs, _each(sequences, _told, "sessions", skip)
 
 
-def _told(item: dict[str, object]) -> Told:
-    task, lines = str(item["task"]), [str(line) for line in _list(item["turns"])]
-    language = str(item.get("lang") or ("zh" if _CHINESE.search(task) else "en"))
-    labels: list[bool | None] = [bool(label) for label in _list(item.get("labels"))]
+def _each(items: Iterable[Any], parse: Callable[[Any], _T], what: str, skip: Skip) -> list[_T]:
+    found: list[_T] = []
+    wrong: Counter[str] = Counter()
+    for item in items:
+        try:
+            found.append(parse(item))
+        except UNREADABLE as error:
+            wrong[f"{type(error).__name__}: {error}"] += 1
+    for reason, times in wrong.items():
+        skip(what, f"{times} of them: {reason}")
+    if not found:
+        skip(what, "there are none")
+    return found
+
+
+def _pair(item: dict[str, Any]) -> Pair:
+    kind, label = item["kind"], item["label"]
+    if label not in (KINDS[kind].on, *KINDS[kind].off):
+        raise ValueError(f"{kind} pairs with the unknown label {label}")
+    before, text = str(item["a"]), str(item["b"])
+    return Pair(kind, language_of(item, before), label, before, text, str(item.get("task", before)))
+
+
+def _told(item: dict[str, Any]) -> Told:
+    task, lines = str(item["task"]), [str(line) for line in item["turns"]]
+    labels = [None if label is None else bool(label) for label in item.get("labels") or ()]
     labels = labels or [
-        None if value is None else float(str(value)) >= THRESHOLD
-        for value in _list(item.get("expected"))
+        None if value is None else float(value) >= THRESHOLD for value in item.get("expected") or ()
     ]
-    return Told(language, task, tuple(lines), tuple(labels))
+    if len(labels) != len(lines):
+        raise ValueError("not a label for each line")
+    return Told(language_of(item, task), task, tuple(lines), tuple(labels))
+
+
+def language_of(item: dict[str, Any], text: str) -> str:
+    """What is said of the language, or what the script gives away."""
+    chinese = _HAN.search(text) and not _KANA.search(text)
+    return str(item.get("lang") or ("zh" if chinese else "unknown"))
 
 
 def read_own(kind: str) -> list[Told]:
@@ -100,91 +175,102 @@ def read_own(kind: str) -> list[Told]:
     ]
 
 
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
-
-
-def auc(high: Sequence[float], low: Sequence[float]) -> float:
-    """How often one of `high` is above one of `low`; ties count half."""
+def auc(high: Sequence[float], low: Sequence[float]) -> float | None:
+    """How often one of `high` is above one of `low`; ties count half; None without both."""
     above = np.subtract.outer(np.array(high), np.array(low))
-    return float(np.mean((above > 0) + 0.5 * (above == 0)))
+    return float(np.mean((above > 0) + 0.5 * (above == 0))) if above.size else None
 
 
-def _row(method: str, kind: Kind, pairs: Sequence[Pair], scores: Sequence[float]) -> Row:
+def _heads(kind: PairKind) -> tuple[str, ...]:
+    names = list(kind.off.values())
+    aucs = ["AUC", *(f"AUC, {name}" for name in names[1:])]
+    return ("on-topic kept", *(f"{name} dropped" for name in names), *aucs)
+
+
+def _figures(
+    pairs: Sequence[Pair], scores: Sequence[float], kind: PairKind
+) -> tuple[float | None, ...]:
+    """In the order of the heads: the shares on the right side of the threshold, then AUC."""
     by = {
         label: [score for pair, score in zip(pairs, scores, strict=True) if pair.label == label]
-        for label in ("on", "off_smalltalk", "off_tech")
+        for label in (kind.on, *kind.off)
     }
-    on, talk, tech = by["on"], by["off_smalltalk"], by["off_tech"]
-    figures = (
-        float(np.mean([score >= THRESHOLD for score in on])),
-        float(np.mean([score < THRESHOLD for score in talk])),
-        float(np.mean([score < THRESHOLD for score in tech])),
-        auc(on, talk),
-        auc(on, tech),
+    on = by[kind.on]
+    return (
+        mean(score >= THRESHOLD for score in on),
+        *(mean(score < THRESHOLD for score in by[label]) for label in kind.off),
+        *(auc(on, by[label]) for label in kind.off),
     )
-    return Row(method, kind, len(pairs), tuple(round(figure, 4) for figure in figures))
 
 
-def _left_out(pairs: Sequence[Pair], cosines: Sequence[float]) -> list[float]:
-    """Cosines calibrated by the medians of all other tasks."""
+def _left_out(pairs: Sequence[Pair], cosines: Sequence[float]) -> list[float] | None:
+    """Cosines calibrated by the medians of all other tasks; None if those do not suffice."""
     scores = []
     for pair, cosine in zip(pairs, cosines, strict=True):
-        others = [
-            (other.label == "on", value)
-            for other, value in zip(pairs, cosines, strict=True)
-            if other.group != pair.group
-        ]
-        u, r = (
-            float(np.median([v for on, v in others if on is wanted])) for wanted in (False, True)
-        )
-        scores.append(Calibration(u, r).similarity(cosine))
+        others: dict[bool, list[float]] = {False: [], True: []}
+        for other, value in zip(pairs, cosines, strict=True):
+            if other.group != pair.group:
+                others[other.label == "on"].append(value)
+        if not others[False] or not others[True]:
+            return None
+        u, r = (float(np.median(others[wanted])) for wanted in (False, True))
+        try:
+            scores.append(Calibration(u, r).similarity(cosine))
+        except EmbeddingError:
+            return None
     return scores
 
 
-def _by_language(
-    method: str, kind: Kind, pairs: Sequence[Pair], scores: Sequence[float]
-) -> Callable[[str], Row]:
-    def row(language: str) -> Row:
-        own = [(p, s) for p, s in zip(pairs, scores, strict=True) if p.language == language]
-        return _row(method, kind, [p for p, _ in own], [s for _, s in own])
-
-    return row
-
-
-async def _pair_tables(service: EmbeddingService, pairs: Sequence[Pair]) -> list[Table]:
-    tasks = await service.embed([pair.task for pair in pairs])
-    texts = await service.embed([pair.text for pair in pairs])
-    cosines = [float(a @ b) for a, b in zip(tasks, texts, strict=True)]
-    scores = []
-    for pair in pairs:
-        tracker = await tracker_of(service, NATIVE, pair.task, "")
+async def _score(service: EmbeddingService, pair: Pair) -> float:
+    if pair.kind == "adj":
+        tracker = RelevanceTracker(NATIVE, dim=service.dim, embedder=service.name)
+        *_, score = await score_lines(service, tracker, [pair.before, pair.text])
+    else:
+        tracker = await tracker_of(service, NATIVE, pair.before, "")
         (score,) = await score_lines(service, tracker, [pair.text])
-        scores.append(score.relevance_score or 0.0)
-    rows = [
-        _by_language("raw cosine", "baseline", pairs, cosines),
-        _by_language(
-            "cosine, calibrated on the other tasks", "also", pairs, _left_out(pairs, cosines)
-        ),
-        _by_language("relevance_score", "result", pairs, scores),
-    ]
-    return [
-        Table(
-            measure=f"Relevance at {THRESHOLD}, inputs and tasks, {language}",
-            heads=("on-topic kept", "small talk dropped", "other work dropped", "AUC", "AUC work"),
-            rows=tuple(row(language) for row in rows),
-            targets=(Target(_LEAST), Target(_LEAST)),
-            items="inputs",
+    return score.relevance_score or 0.0
+
+
+Method = tuple[str, Kind, Sequence[float]]
+
+
+async def _pair_tables(service: EmbeddingService, pairs: Sequence[Pair], name: str) -> list[Table]:
+    """A table for each language of one kind; only what belongs to a task is held to a target."""
+    before = await service.embed([pair.before for pair in pairs])
+    texts = await service.embed([pair.text for pair in pairs])
+    cosines = [float(a @ b) for a, b in zip(before, texts, strict=True)]
+    methods: list[Method] = [("raw cosine", "baseline", cosines)]
+    if name == "task" and (calibrated := _left_out(pairs, cosines)) is not None:
+        methods.append(("cosine, calibrated on the other tasks", "also", calibrated))
+    own = [await _score(service, pair) for pair in pairs]
+    methods.append(("relevance_score", "result" if name == "task" else "also", own))
+    kind, target = KINDS[name], Target(_LEAST)
+    tables = []
+    for language in dict.fromkeys(pair.language for pair in pairs):
+        places = [place for place, pair in enumerate(pairs) if pair.language == language]
+        chosen = [pairs[place] for place in places]
+        rows = [
+            Row(method, row, len(places), _figures(chosen, [scores[i] for i in places], kind))
+            for method, row, scores in methods
+        ]
+        tables.append(
+            Table(
+                measure=f"Relevance at {THRESHOLD}, {kind.title}, {language}",
+                heads=_heads(kind),
+                rows=tuple(rows),
+                targets=(target, target) if name == "task" else (),
+                items="pairs",
+                note=kind.note,
+            )
         )
-        for language in LANGUAGES
-    ]
+    return tables
 
 
 async def _session_table(
     service: EmbeddingService, what: str, sessions: Sequence[Told], *targets: Target
 ) -> Table:
     rows = []
-    for language in LANGUAGES:
+    for language in dict.fromkeys(told.language for told in sessions):
         on: list[float] = []
         off: list[float] = []
         for told in sessions:
@@ -195,16 +281,10 @@ async def _session_table(
             for score, label in zip(scores, told.labels, strict=True):
                 if label is not None:
                     (on if label else off).append(score.relevance_score or 0.0)
-        kept = float(np.mean([score >= THRESHOLD for score in on]))
-        dropped = float(np.mean([score < THRESHOLD for score in off]))
-        rows.append(
-            Row(
-                f"relevance_score, {language}",
-                "result",
-                len(on) + len(off),
-                (kept, dropped, auc(on, off)),
-            )
-        )
+        kept = mean(score >= THRESHOLD for score in on)
+        dropped = mean(score < THRESHOLD for score in off)
+        figures = (kept, dropped, auc(on, off))
+        rows.append(Row(f"relevance_score, {language}", "result", len(on) + len(off), figures))
     return Table(
         measure=f"Relevance at {THRESHOLD}, {what} line by line",
         heads=("on-topic kept", "off-topic dropped", "AUC"),
@@ -214,15 +294,32 @@ async def _session_table(
     )
 
 
+async def tables_of(data: Path, service: EmbeddingService) -> list[Table]:
+    """The tables of the public pairs, per kind and language, and of the public sessions.
+
+    Raises:
+        NoData: the file is not there, or not what it should be.
+    """
+    left_out: list[tuple[str, str]] = []
+    pairs, sessions = read(data, lambda part, reason: left_out.append((part, reason)))
+    tables: list[Table] = []
+    for name, kind in KINDS.items():
+        if own := [pair for pair in pairs if pair.kind == name]:
+            tables += await _pair_tables(service, own, name)
+        elif pairs:
+            left_out.append((kind.title, "there are no pairs of this kind"))
+    if sessions:
+        target = Target(_LEAST)
+        tables.append(await _session_table(service, "short sessions", sessions, target, target))
+    return with_skipped("Relevance", tables, left_out)
+
+
 async def _measure(data: Path) -> list[Table]:
-    pairs, sessions = read(data)
-    service = EmbeddingService(NativeEmbedder())
+    service, target = EmbeddingService(NativeEmbedder()), Target(_MANY)
     try:
-        most, many = Target(_LEAST), Target(_MANY)
         return [
-            *await _pair_tables(service, pairs),
-            await _session_table(service, "short sessions", sessions, most, most),
-            await _session_table(service, "our sessions", read_own("talk"), many, many),
+            *await tables_of(data, service),
+            await _session_table(service, "our sessions", read_own("talk"), target, target),
             await _session_table(service, "sessions with other requests", read_own("requests")),
         ]
     finally:
@@ -230,9 +327,9 @@ async def _measure(data: Path) -> list[Table]:
 
 
 def measure(data: Path) -> list[Table]:
-    """The tables of pairs per language, and of the sessions.
+    """The tables of the public data, and those of this project's own sessions.
 
     Raises:
-        OSError: the data is not there.
+        NoData: the file is not there, or not what it should be.
     """
     return asyncio.run(_measure(data))
