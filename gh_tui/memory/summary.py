@@ -1,7 +1,7 @@
 """Extractive one-line summaries: what must not be lost is taken word for word.
 
-Numbers, paths, identifiers, negations, imperatives and failures decide which clauses stay, in
-English, Chinese and Indonesian, so that nothing depends on a model.
+Failures, negations, commands, numbers, paths and names decide which clauses stay, so that nothing
+depends on a model.
 """
 
 from __future__ import annotations
@@ -9,55 +9,18 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from gh_tui.memory import cues
+
 LIMIT: Final = 180
 """Columns of a summary line; a CJK character takes two, as on the screen."""
 _GAP: Final = " … "
 _SCANNED: Final = 20_000
 _WIDE: Final = re.compile("[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
-_FLAGS: Final = re.IGNORECASE | re.ASCII  # ASCII: a word ends where Chinese begins
-
-_FAILURE: Final = re.compile(
-    r"\b(?:error|errno|fail(?:ed|s|ure|ing)?|exception|traceback|denied|refused|rejected|fatal|"
-    r"panic|time[d-]?\s?out|not found|no such|cannot|can't|couldn't|could not|unable|invalid|"
-    r"missing|aborted|crash(?:ed)?|gagal|galat|kesalahan|ditolak|tidak (?:ditemukan|bisa|dapat)|"
-    r"rusak)\b|\b\w+Error\b|错误|失败|异常|无法|拒绝|超时|找不到|不存在|崩溃|无效",
-    _FLAGS,
-)
-_NEGATION: Final = re.compile(
-    r"\b(?:not|no|never|none|without|don't|doesn't|isn't|mustn't|won't|avoid|except|stop|"
-    r"tidak|bukan|jangan|tanpa|belum|dilarang|kecuali)\b|n't\b|[不没別别勿莫]|禁止|除了|无需|未",
-    _FLAGS,
-)
-_IMPERATIVE: Final = re.compile(
-    r"\b(?:must|should|always|only|use|please|need(?:s|ed)?|make sure|ensure|instead|keep|"
-    r"remember|change|fix|add|remove|write|run|decided?|agreed|"
-    r"harus|wajib|selalu|gunakan|pakai|tolong|pastikan|hanya|ganti|ubah|ingat|perbaiki|"
-    r"tambahkan|hapus|buat)\b"
-    r"|请|必须|务必|应该|一定|只能|只用|改用|改成|使用|确保|记住|需要|总是|决定|始终",
-    _FLAGS,
-)
-_NUMBER: Final = re.compile(r"(?<![\w.])[-+]?\d[\d.,:/%-]*\w*", re.ASCII)
-_PATH: Final = re.compile(
-    r"(?<![\w./-])(?:[\w.-]*/)+[\w.-]+|(?<![\w-])[\w-]+\.[A-Za-z]\w{0,5}\b|\w:\\\S+|://\S+",
-    re.ASCII,
-)
-_IDENTIFIER: Final = re.compile(
-    r"`[^`]+`|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*\b|\b[A-Z][a-z]+[A-Z]\w*\b|\b[A-Z]{2,}\b|--?[a-z][\w-]+",
-    re.ASCII,
-)
 _CLAUSE: Final = re.compile(r"[^\n。！？；!?;]+?(?:[。！？；!?;]+|\.(?=\s|$)|\n|$)", re.DOTALL)
-_COMMA: Final = re.compile(r"(?<=[,，、:：])\s*")
+_COMMA: Final = re.compile(
 _EXIT: Final = re.compile(
     r"\b(?:exit(?:ed)?(?: with)?(?: (?:code|status))?|returncode|status)[ :=]+(-?\d+)",
     re.IGNORECASE,
-)
-_WEIGHTS: Final = (
-    (_FAILURE, 3.0),
-    (_NEGATION, 2.0),
-    (_IMPERATIVE, 2.0),
-    (_NUMBER, 1.5),
-    (_PATH, 1.5),
-    (_IDENTIFIER, 1.0),
 )
 
 
@@ -80,7 +43,7 @@ def summarise(text: str, limit: int = LIMIT) -> str:
     if len(text) <= _SCANNED and width(line) <= limit:
         return line
     clauses = _clauses(text[:_SCANNED], limit)
-    scores = [_weight(clause) for clause in clauses]
+    scores = [cues.weight(clause) for clause in clauses]
     scores[0] += 1.0  # what a message opens with says what it is about
     order = sorted(range(len(clauses)), key=lambda i: (-scores[i], i))
     chosen: list[int] = []
@@ -105,7 +68,7 @@ def summarise_result(text: str, *, ok: bool | None = None, limit: int = LIMIT) -
     state = _exit_state(body, ok)
     count = text.count("\n") + (not text.endswith("\n")) if text else 0
     size = f"{count} line{'s' * (count != 1)}"
-    wrong = next((i for i, line in enumerate(lines) if _FAILURE.search(line)), None)
+    wrong = next((i for i, line in enumerate(lines) if cues.failure_rank(line)), None)
     shown = lines[wrong] if wrong is not None else (lines[0] if lines else "")
     if wrong is not None and shown.lower().startswith("traceback"):
         shown = lines[-1]
@@ -134,14 +97,6 @@ def _clauses(text: str, limit: int) -> list[str]:
     return list(dict.fromkeys(filter(None, clauses))) or [one_line(text)]
 
 
-def _weight(clause: str) -> float:
-    """How much of what must stay is in a clause, against the room that it takes."""
-    found = sum(
-        weight * min(3, sum(1 for _ in pattern.finditer(clause))) for pattern, weight in _WEIGHTS
-    )
-    return float(found / (1.0 + len(clause) / 80.0))
-
-
 def _join(clauses: list[str], chosen: list[int]) -> str:
     parts: list[str] = []
     for position, index in enumerate(chosen):
@@ -152,10 +107,9 @@ def _join(clauses: list[str], chosen: list[int]) -> str:
 
 
 def _cut(clause: str, limit: int) -> str:
-    """The part of a clause around the first thing that must stay."""
-    starts = [m.start() for pattern, _ in _WEIGHTS if (m := pattern.search(clause)) is not None]
+    """The part of a clause around the heaviest of what must stay."""
     room = (limit - 2) * len(clause) // width(clause)
-    start = max(0, min(min(starts, default=0) - room // 4, len(clause) - room))
+    start = max(0, min(cues.focus(clause) - room // 4, len(clause) - room))
     cut = clause[start : start + room]
     while width(cut) > limit - 2:
         cut = cut[:-1]
