@@ -194,6 +194,17 @@ async def test_the_theme_changes_and_the_timeline_toggles() -> None:
         assert live(app).composer.box.has_focus
 
 
+async def test_a_key_in_the_timeline_asks_for_the_preview_of_the_next_pass() -> None:
+    session = ScriptedSession()
+    app = app_with(session)
+    async with running(app) as pilot:
+        await pilot.press("f3")
+        await pilot.pause()
+        assert "preview pass" in screen_text(app)
+        await pilot.press("v")
+        await until(pilot, lambda: session.submitted == ["/preview"])
+
+
 async def test_any_size_is_survived() -> None:
     session = ScriptedSession()
     app = app_with(session)

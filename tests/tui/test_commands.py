@@ -48,7 +48,7 @@ def test_the_title_and_the_keys_know_of_a_pause_and_of_what_waits(mode: Mode, wa
 
 
 def test_hints_follow_the_first_word() -> None:
-    assert [c.name for c in matching("/p")] == ["/pin", "/pause"]
+    assert [c.name for c in matching("/p")] == ["/preview", "/pin", "/pause"]
     assert [c.name for c in matching("/pin 3")] == ["/pin"]
     assert matching("hello") == ()
     assert matching("//p") == ()
