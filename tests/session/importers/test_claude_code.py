@@ -52,19 +52,21 @@ def test_what_is_typed_while_the_agent_works_is_said(tmp_path: Path, record: Any
 def test_what_is_typed_while_the_agent_works_is_said_once(tmp_path: Path) -> None:
     path = lines(
         tmp_path / "s.jsonl",
-        {"type": "queue-operation", "operation": "enqueue", "content": "as attachment"},
-        removed("as attachment"),
-        queued("as attachment"),
-        claude("user", "as attachment", "u0"),
-        removed("as message"),
-        claude("user", "as message", "u1"),
+        {"type": "queue-operation", "operation": "enqueue", "content": "attached"},
+        queued("attached"),
+        {**queued("attached"), "uuid": "q2"},
+        claude("user", "attached", "u1"),
+        removed("sent"),
+        claude("assistant", text("I see."), "a1"),
+        removed("attached"),
+        claude("user", "sent", "u2"),
         removed("only here"),
         removed("only here"),
-        claude("assistant", text("Done."), "a1"),
-        claude("user", "as attachment", "u2"),
+        claude("assistant", text("Done."), "a2"),
+        claude("user", "attached", "u3"),
     )
     assert [turn.text for turn in read(path)] == [
-        *("as attachment", "as message", "only here", "Done.", "as attachment")
+        *("attached", "I see.", "sent", "only here", "Done.", "attached")
     ]
 
 
@@ -116,7 +118,8 @@ def test_a_hostile_message_is_judged_in_linear_time(tmp_path: Path, filler: str)
     assert perf_counter() - began < 1
 
 
-def test_what_was_gone_back_behind_is_left_out(tmp_path: Path) -> None:
+@pytest.mark.parametrize("parent", ["a1", "s1"])
+def test_what_was_gone_back_behind_is_left_out(tmp_path: Path, parent: str) -> None:
     path = lines(
         tmp_path / "s.jsonl",
         *chained(
@@ -127,7 +130,7 @@ def test_what_was_gone_back_behind_is_left_out(tmp_path: Path) -> None:
             {"type": "system", "uuid": "s2"},
             claude("assistant", text("Went wrong."), "a2"),
             queued("Still wrong."),
-            claude("user", "The right way.", "u3", parentUuid="s1"),
+            claude("user", "The right way.", "u3", parentUuid=parent),
             claude("assistant", text("Went right."), "a3"),
         ),
     )
@@ -149,20 +152,27 @@ def test_results_side_by_side_and_a_compaction_are_no_way_back(tmp_path: Path) -
             claude("assistant", tool_use("c2", "Bash"), "a2", message="m"),
             claude("user", tool_result("c1", "one"), "r1", parentUuid="a1"),
             claude("user", "Wait.", "u2", parentUuid="a2"),
-            claude("user", tool_result("c2", "two"), "r2", parentUuid="a2"),
+            claude("user", [*tool_result("c2", "two"), *text("Go.")], "r2", parentUuid="a2"),
             claude("assistant", text("Ready."), "a3"),
             boundary,
             claude("user", "In short.", "u3", isCompactSummary=True),
             claude("user", "On.", "u4"),
-            claude("user", "Unlinked.", "u5", parentUuid="missing"),
-            claude("user", "Unlinked too.", "u6", parentUuid="missing"),
-            claude("user", "First again.", "u7", parentUuid=None),
         ),
     )
     assert [turn.text for turn in read(path)] == [
-        *("Start.", "", "one", "Wait.", "two", "Ready.", "In short.", "On."),
-        *("Unlinked.", "Unlinked too.", "First again."),
+        *("Start.", "", "one", "Wait.", "two", "Go.", "Ready.", "In short.", "On.")
     ]
+
+
+def test_where_links_are_missing_the_order_is_the_files(tmp_path: Path) -> None:
+    path = lines(
+        tmp_path / "s.jsonl",
+        claude("user", "One.", "u1", parentUuid=None),
+        claude("user", "Two.", "u2", parentUuid=None),
+        claude("user", "Three.", "u3", parentUuid="missing"),
+        claude("user", "Four.", "u4", parentUuid="missing"),
+    )
+    assert [turn.text for turn in read(path)] == ["One.", "Two.", "Three.", "Four."]
 
 
 def test_a_way_back_behind_a_compaction_is_followed(tmp_path: Path) -> None:
