@@ -14,7 +14,7 @@ from gh_tui.errors import RecordingError
 from gh_tui.events.types import TurnAdded
 from gh_tui.memory.columns import Column
 from gh_tui.memory.harvest import searched_text
-from gh_tui.memory.hits import Hit, best
+from gh_tui.memory.hits import Hit, best, is_related
 from gh_tui.memory.hybrid import hybrid
 from gh_tui.memory.lexicon import Lexicon
 from gh_tui.memory.packed import PackedVectors
@@ -76,11 +76,18 @@ class L0:
             query: any text.
             vector: float32[dim], its embedding; None searches by words alone.
             limit: how many, from 1.
+
+        Returns:
+            at most `limit` hits; none if no turn has anything to do with the query.
         """
-        words = self._lexicon
+        words = self._lexicon.bm25(query)
         near = self._vectors.cosines(vector, len(self._turns))
-        scores = hybrid(words.bm25(query), near, asks=words.asks)
-        scores[self._hidden.view] = -np.inf
+        hidden = self._hidden.view
+        words[hidden], near[hidden] = 0.0, np.nan
+        if not is_related(words, near):
+            return []
+        scores = hybrid(words, near, asks=self._lexicon.asks)
+        scores[hidden] = -np.inf
         return [
             Hit(turn.iri, turn.role, turn.summary, float(scores[row]))
             for row in best(scores, limit)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gh_tui.memory.bm25 import Bm25
 from gh_tui.memory.columns import Column
-from gh_tui.memory.terms import SCANNED, query_words, words_of
+from gh_tui.memory.terms import SCANNED, is_lone, query_words, words_of
 from gh_tui.memory.tokens import count
 
 _NAME: Final = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+|\b[A-Z]{2,}\b|\b\w+[_/]\w+\b")
@@ -133,8 +133,14 @@ class Lexicon:
         """
         gathered = Bm25(self._lengths.view)
         for word in query_words(query):
-            index = self._ids.get(word)
-            if index is not None:
+            for index in self._meant(word):
                 at = np.frombuffer(self._postings[index], np.int32)
                 gathered.add(self._rows.view[at], self._counts.view[at])
         return gathered.scores
+
+    def _meant(self, word: str) -> list[int]:
+        """The word itself; a lone character stands for every pair that it is in."""
+        if is_lone(word):
+            return [index for known, index in self._ids.items() if word in known]
+        index = self._ids.get(word)
+        return [] if index is None else [index]

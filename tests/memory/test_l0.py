@@ -107,3 +107,24 @@ def test_the_best_come_in_order_and_equal_ones_by_their_place() -> None:
     assert best(scores, 2) == [1, 3]
     assert best(scores, 4) == [1, 3, 5, 2]
     assert best(scores, 99) == [1, 3, 5, 2, 0]
+
+
+def test_what_has_nothing_to_do_with_any_turn_finds_none() -> None:
+    l0 = archive("alpha", "beta", "gamma 猫在睡觉", "delta")
+    for number in range(1, 5):
+        l0.add_vector(iri_for("s", number), np.eye(5, dtype=np.float32)[number - 1])
+    nothing = np.array([0.1, 0.1, 0.1, 0.1, 1], np.float32)
+    for query in ("", "?!", "unsaid"):
+        assert l0.search(query, nothing) == []
+        assert l0.search(query, None) == []
+    assert numbers(l0, "猫", 1) == [3]
+    near = np.array([0, 0.5, 0, 0, 1], np.float32)
+    assert l0.search("unsaid", near)[0].iri == iri_for("s", 2)
+
+
+def test_what_was_taken_back_neither_is_found_nor_finds_others() -> None:
+    l0 = archive("the passphrase is orchid", "understood", "goodbye")
+    l0.add_vector(iri_for("s", 1), np.array([1, 0], np.float32))
+    l0.withdraw(iri_for("s", 1))
+    assert l0.search("orchid", np.array([1, 0], np.float32)) == []
+    assert numbers(l0, "understood", 9) == [2, 3]
