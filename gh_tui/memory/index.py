@@ -12,10 +12,12 @@ import os
 import sqlite3
 import tempfile
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +27,12 @@ from gh_tui.errors import RecordingError
 from gh_tui.events import types as ev
 from gh_tui.journal.reader import read_records
 from gh_tui.memory.bm25 import Bm25
-from gh_tui.memory.harvest import harvest
-from gh_tui.memory.hits import Hit, best
+from gh_tui.memory.harvest import harvest, mark_before, storable
+from gh_tui.memory.hits import Hit, best, is_related
 from gh_tui.memory.hybrid import hybrid
-from gh_tui.memory.index_store import Entry, File, IndexStore, remove_index
+from gh_tui.memory.index_store import Entry, File, IndexStore, is_passing, remove_index
 from gh_tui.memory.index_view import IndexView
+from gh_tui.memory.packed import unit
 from gh_tui.memory.terms import query_words
 from gh_tui.settings.paths import make_private_folder
 
@@ -37,8 +40,14 @@ if TYPE_CHECKING:
     from gh_tui.embedding.vectors import Vector
     from gh_tui.events.values import Role
 
+T = TypeVar("T")
+
 POSTINGS: Final = 20_000
 """Occurrences that are read for the words of a query; the commonest words go unread beyond."""
+_MENDING_SECONDS: Final = 5.0
+"""How long a search that came upon damage may take to make the index anew."""
+_LOOK_SECONDS: Final = 0.02
+"""Between two looks whether another process has finished."""
 
 
 class Index:
@@ -49,7 +58,7 @@ class Index:
 
         Args:
             data: the data folder; the index is kept in `index/` in there. If that cannot be
-                used, this process keeps one of its own in a temporary folder.
+                used, this process keeps one of its own in a temporary folder until it can.
             clock: for the time limit of `refresh`.
         """
         self._clock = clock or SystemClock()
@@ -59,46 +68,42 @@ class Index:
         self._store: IndexStore | None = None
         self._view = IndexView()
         self._damaged = False
-        """A search came upon damage; the next refresh makes the index anew."""
+        """The next refresh makes the index anew."""
+        self._complete = False
+        """All that the recordings had at the latest refresh is in."""
+        self._closing = False
         self._lock = threading.RLock()
         self._refreshing = threading.Lock()
 
-    def refresh(self, *, seconds: float | None = None) -> int:
+    def refresh(
+        self, *, seconds: float | None = None, wait: float = 0.0, first: str | None = None
+    ) -> int:
         """Take in what the recordings have that the index has not.
 
-        At once, if this or another process is at it already. The lock that searches wait for is
-        held for one batch at a time.
+        The lock that searches wait for is held for one batch at a time.
 
         Args:
             seconds: stop after about that long; the next call goes on from there.
+            wait: seconds to wait if this or another process is at it already.
+            first: the IRI of a turn whose recording is taken before the others.
 
         Returns:
             how many turns were added; 0 also if it was not possible now, as the disk is full.
         """
-        if not self._refreshing.acquire(blocking=False):
+        if not self._refreshing.acquire(timeout=wait):
             return 0
         try:
-            with self._only_writer() as alone:
-                if not alone:
-                    return 0
+            self._complete = False
+            self._leave_private()
+            with self._only_writer(wait) as alone:
                 until = None if seconds is None else self._clock.monotonic() + seconds
-                try:
-                    if self._damaged:
-                        self._start_anew()
-                    return self._take_all(until)
-                except sqlite3.DatabaseError as error:
-                    if not _is_damage(error):
-                        return 0
-                    self._start_anew()
-                    return self._take_all(until)
-                except OSError:
-                    return 0
+                return self._mend_and_take(until, first or "") if alone else 0
         finally:
             self._refreshing.release()
 
     def locate(self, iri: str) -> tuple[Path, int] | None:
         """The recording of a turn and the byte offset of its record; None if it is not indexed."""
-        entry = self._entry(iri)
+        entry = self._answer(lambda: self._opened().entry(iri=storable(iri)))
         return None if entry is None else (self._recordings / entry.file, entry.offset)
 
     def text(self, iri: str) -> str:
@@ -109,10 +114,13 @@ class Index:
         """
         found = self.locate(iri)
         if found is None:
-            raise RecordingError(f"there is no turn {iri} in the recordings")
+            if self._complete:
+                raise RecordingError(f"there is no turn {iri} in the recordings")
+            raise RecordingError(f"{iri} is not indexed; the index is being made, try again")
         record = next(read_records(found[0], start=found[1]), None)
         event = None if record is None or record.envelope is None else record.envelope.event
         if not isinstance(event, ev.TurnAdded) or event.iri != iri:
+            self._damaged = True
             raise RecordingError(f"{found[0]} no longer has {iri} where it was")
         return event.text
 
@@ -138,25 +146,29 @@ class Index:
         Returns:
             at most `limit` hits, best first; none if no turn has anything to do with the query.
         """
-        with self._lock:
-            try:
-                return self._search(query, vector, limit, embedder, exclude)
-            except sqlite3.DatabaseError as error:
-                self._damaged = self._damaged or _is_damage(error)
-                return []
-            except OSError:
-                return []
+        ask = partial(self._search, query, vector, limit, embedder, exclude)
+        return self._answer(ask) or []
 
     def close(self) -> None:
-        """Close the files; they are opened again when needed."""
-        with self._lock:
-            if self._store is not None:
-                self._store.close()
-                self._store = None
-            self._view = IndexView()
-            if self._private is not None:
-                self._private.cleanup()
-                self._private = None
+        """Close the files, after the batch at hand; they are opened again when needed."""
+        self._closing = True
+        with self._refreshing:
+            self._let_go()
+            self._closing = False
+
+    def _answer(self, ask: Callable[[], T]) -> T | None:
+        """What the index says; one that is damaged is made anew and asked once more."""
+        for mends in (True, False):
+            try:
+                with self._lock:
+                    return ask()
+            except Exception as error:  # A file may hold anything, and so raise anything.
+                if is_passing(error):
+                    break
+                self._damaged = True
+            if mends:
+                self.refresh(seconds=_MENDING_SECONDS)
+        return None
 
     def _search(
         self, query: str, vector: Vector | None, limit: int, embedder: str, exclude: str | None
@@ -170,7 +182,7 @@ class Index:
         # Left out before the ranking: the others are then measured among themselves.
         kept = np.flatnonzero(~np.isin(view.files, own)) if own else slice(None)
         words, near = words[kept], near[kept]
-        if not words.any() and not np.isfinite(near).any():
+        if not is_related(words, near):
             return []
         scores = hybrid(words, near, asks=view.asks[kept], sessions=view.files[kept])
         scores[view.lengths[kept] == 0] = -np.inf
@@ -184,9 +196,9 @@ class Index:
 
     def _words(self, store: IndexStore, query: str) -> NDArray[np.float32]:
         found = Bm25(self._view.lengths)
-        rarest_first = sorted((store.occurrences(word), word) for word in query_words(query))
+        counted = [pair for word in query_words(query) for pair in store.occurrences(word)]
         read = 0
-        for often, word in rarest_first:
+        for often, word in sorted(counted):  # The rarest first.
             if read and read + often > POSTINGS:
                 break
             read += often
@@ -196,38 +208,43 @@ class Index:
         return found.scores
 
     def _near(self, store: IndexStore, vector: Vector | None, embedder: str) -> NDArray[np.float32]:
-        number = 0 if vector is None else store.embedder_id(embedder, vector.size)
-        if vector is None or not number:
-            return np.full(len(self._view.ids), np.nan, np.float32)
+        near = np.full(len(self._view.ids), np.nan, np.float32)
+        if vector is None or unit(vector, vector.size) is None:
+            return near
+        number = store.embedder_id(embedder, vector.size)
+        if not number:
+            return near
+        known = self._view.embedders == number
         by_id = store.cosines(number, vector, self._view.beyond)
-        near: NDArray[np.float32] = by_id[self._view.ids]
-        near[self._view.embedders != number] = np.nan
+        near[known] = by_id[self._view.ids[known]]
+        if np.isnan(near[known]).any():
+            raise ValueError("vectors are missing")
         return near
 
-    def _entry(self, iri: str) -> Entry | None:
-        with self._lock:
+    def _mend_and_take(self, until: float | None, first: str) -> int:
+        for _ in range(2):
             try:
-                return self._opened().entry(iri=iri)
-            except sqlite3.DatabaseError as error:
-                self._damaged = self._damaged or _is_damage(error)
-                return None
-            except (OSError, UnicodeEncodeError):
-                return None
+                if self._damaged:
+                    self._start_anew()
+                return self._take_all(until, first)
+            except Exception as error:  # As in `_answer`.
+                if is_passing(error):
+                    break
+                self._damaged = True
+        return 0
 
-    def _take_all(self, until: float | None) -> int:
+    def _take_all(self, until: float | None, first: str) -> int:
         paths = {path.name: path for path in self._readable()}
         with self._lock:
             known = self._opened().files()
-        stale = [
-            name
-            for name, file in known.items()
-            if name not in paths or _changed(paths[name], file.inode, file.done)
-        ]
-        if stale:
+        if any(name not in paths or _changed(paths[name], file) for name, file in known.items()):
             # What its owner deleted must not stay readable in here.
             self._start_anew()
             known = {}
-        return sum(self._take(path, known.get(name), until) for name, path in paths.items())
+        wanted = sorted(paths.values(), key=lambda path: f"/{path.stem}/" not in first)
+        added = sum(self._take(path, known.get(path.name), until) for path in wanted)
+        self._complete = not self._is_over(until)
+        return added
 
     def _take(self, path: Path, file: File | None, until: float | None) -> int:
         status = path.stat()
@@ -247,7 +264,7 @@ class Index:
         return added
 
     def _is_over(self, until: float | None) -> bool:
-        return until is not None and self._clock.monotonic() > until
+        return self._closing or (until is not None and self._clock.monotonic() > until)
 
     def _readable(self) -> list[Path]:
         if not self._recordings.is_dir():
@@ -265,23 +282,48 @@ class Index:
 
     def _open(self) -> IndexStore:
         if self._private is None:
-            with suppress(OSError, sqlite3.OperationalError):
+            try:
                 return IndexStore(self._folder)
+            except (OSError, sqlite3.Error) as error:
+                if not is_passing(error):
+                    raise
             self._private = tempfile.TemporaryDirectory(prefix="gh-tui-")
         return IndexStore(self._place())
+
+    def _leave_private(self) -> None:
+        if self._private is None:
+            return
+        try:
+            IndexStore(self._folder).close()
+        except Exception as error:  # As in `_answer`.
+            if is_passing(error):
+                return
+        self._let_go()
+
+    def _let_go(self) -> None:
+        with self._lock:
+            if self._store is not None:
+                self._store.close()
+            self._store, self._view = None, IndexView()
+            if self._private is not None:
+                self._private.cleanup()
+                self._private = None
 
     def _place(self) -> Path:
         return self._folder if self._private is None else Path(self._private.name) / "index"
 
     def _start_anew(self) -> None:
         with self._lock:
-            if self._store is not None:
-                self._store.close()
+            store = self._store
+            remade = store is not None and not store.is_current  # By another process.
+            if store is not None:
+                store.close()
             self._store, self._view, self._damaged = None, IndexView(), False
-            remove_index(self._place())
+            if not remade:
+                remove_index(self._place())
 
     @contextmanager
-    def _only_writer(self) -> Iterator[bool]:
+    def _only_writer(self, wait: float) -> Iterator[bool]:
         """Whether this process may write; a folder without a lock file is nobody else's."""
         try:
             make_private_folder(self._folder)
@@ -291,24 +333,28 @@ class Index:
             yield True
             return
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            yield False
-        else:
-            yield True
+            yield self._locked(descriptor, wait)
         finally:
             os.close(descriptor)
 
+    def _locked(self, descriptor: int, wait: float) -> bool:
+        until = time.monotonic() + wait
+        while True:
+            with suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return True
+            if self._closing or time.monotonic() >= until:
+                return False
+            time.sleep(_LOOK_SECONDS)
 
-def _changed(path: Path, inode: int, done: int) -> bool:
+
+def _changed(path: Path, file: File) -> bool:
     status = path.stat()
-    return status.st_ino != inode or status.st_size < done
-
-
-def _is_damage(error: sqlite3.DatabaseError) -> bool:
-    """Damaged or not ours, rather than busy, full or read-only."""
-    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
-    return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
+    if status.st_ino != file.inode or status.st_size < file.done:
+        return True
+    with suppress(RecordingError):
+        return mark_before(path, file.done) != file.mark
+    return False
 
 
 def _hit(entry: Entry, score: float) -> Hit:

@@ -19,19 +19,30 @@ from numpy.typing import NDArray
 
 from gh_tui.memory.harvest import Batch, FoundTurn, FoundVector
 from gh_tui.memory.packed import PackedFile, row_type
+from gh_tui.memory.terms import is_lone
 from gh_tui.settings.paths import make_private_folder
 
-_VERSION: Final = 1
+_VERSION: Final = 2
 _NAME: Final = "search.sqlite3"
-_BUSY_SECONDS: Final = 5.0
+_BUSY_SECONDS: Final = 1.0
+_WITHDRAWN: Final = -1
+"""The length of a turn that its user took back."""
+_PASSING: Final = frozenset(
+    {
+        *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL),
+        *(sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN),
+        *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM),
+    }
+)
 # Terms come from `words_of`, joined by spaces; the tokenizer only has to keep them whole.
 _SCHEMA: Final = """
 create table about(key text primary key, value text not null) without rowid;
 create table files(
     id integer primary key, name text not null unique, inode integer not null,
-    done integer not null default 0, session text not null default '',
-    embedder text not null default '', title text not null default '',
-    time text not null default '', unreadable integer not null default 0);
+    done integer not null default 0, mark integer not null default 0,
+    session text not null default '', embedder text not null default '',
+    title text not null default '', time text not null default '',
+    unreadable integer not null default 0);
 create table embedders(id integer primary key, name text not null, dim integer not null,
     unique(name, dim));
 create table turns(
@@ -56,6 +67,8 @@ class File:
     inode: int
     done: int
     """Bytes that are indexed."""
+    mark: int
+    """`mark_before` their end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +100,8 @@ class IndexStore:
         self._vectors: dict[int, PackedFile] = {}
         make_private_folder(folder)
         path = folder / _NAME
+        with suppress(OSError):
+            path.rmdir()  # An empty folder in its place.
         if not path.exists():
             # What a deleted database left behind must not be taken for the new one's.
             remove_index(folder)
@@ -151,15 +166,15 @@ class IndexStore:
 
     def files(self) -> dict[str, File]:
         """The recordings that are in the index, by file name."""
-        rows = self._db.execute("select name, id, inode, done from files")
-        return {name: File(number, name, inode, done) for name, number, inode, done in rows}
+        rows = self._db.execute("select id, name, inode, done, mark from files")
+        return {row[1]: File(*row) for row in rows}
 
     def add_file(self, name: str, inode: int) -> File:
         """Take in a recording of which nothing is indexed yet."""
         with self._transaction():
             sql = "insert into files(name, inode) values(?, ?)"
             number = self._db.execute(sql, (name, inode)).lastrowid
-        return File(number or 0, name, inode, 0)
+        return File(number or 0, name, inode, 0, 0)
 
     def write(self, file: File, batch: Batch) -> int:
         """Add a batch, all of it or nothing.
@@ -174,18 +189,21 @@ class IndexStore:
             stamp = self._bump("stamp")
             fresh = sum(self._write_turn(file, turn, stamp) for turn in batch.turns)
             updated = self._db.execute(
-                "update files set done = ?, unreadable = unreadable + ?,"
+                "update files set done = ?, mark = ?, unreadable = unreadable + ?,"
                 " session = iif(session = '', coalesce(?, ''), session),"
                 " title = iif(title = '', coalesce(?, ''), title),"
                 " time = iif(time = '', coalesce(?, ''), time),"
                 " embedder = coalesce(?, embedder) where id = ? and name = ? and done = ?",
                 (
-                    *(batch.end, batch.unreadable, batch.session, batch.title, batch.time),
-                    *(batch.embedder, file.id, file.name, batch.start),
+                    *(batch.end, batch.mark, batch.unreadable),
+                    *(batch.session, batch.title, batch.time, batch.embedder),
+                    *(file.id, file.name, batch.start),
                 ),
             )
             if updated.rowcount != 1:
                 raise sqlite3.DatabaseError(f"{file.name} was not indexed up to {batch.start}")
+            for iri in batch.withdrawn:
+                self._withdraw(file, iri, stamp)
             name: str = self._value("select embedder from files where id = ?", file.id)
             for vector in batch.vectors:
                 self._write_vector(file, vector, name, stamp)
@@ -206,6 +224,10 @@ class IndexStore:
         sql = "insert into words(rowid, terms) values(?, ?)"
         self._db.execute(sql, (added.lastrowid, " ".join(turn.words)))
         return 1
+
+    def _withdraw(self, file: File, iri: str, stamp: int) -> None:
+        sql = "update turns set length = ?, summary = '', stamp = ? where iri = ? and file = ?"
+        self._db.execute(sql, (_WITHDRAWN, stamp, iri, file.id))
 
     def _write_vector(self, file: File, vector: FoundVector, name: str, stamp: int) -> None:
         sql = "select id from turns where iri = ? and file = ? and length > 0"
@@ -228,7 +250,10 @@ class IndexStore:
         return int(self._about("stamp"))
 
     def rows_since(self, stamp: int) -> Sequence[tuple[int, int, int, int, int]]:
-        """Id, file, words, question and embedder of each turn touched after `stamp`."""
+        """Id, file, words, question and embedder of each turn touched after `stamp`.
+
+        A turn with less than no words was withdrawn.
+        """
         sql = "select id, file, length, asks, embedder from turns where stamp > ? order by id"
         return self._db.execute(sql, (stamp,)).fetchall()
 
@@ -236,9 +261,12 @@ class IndexStore:
         """The session of each recording, by its number."""
         return dict(self._db.execute("select id, session from files").fetchall())
 
-    def occurrences(self, word: str) -> int:
-        """How often a word was said."""
-        return int(self._value("select cnt from word_rows where term = ?", word) or 0)
+    def occurrences(self, word: str) -> list[tuple[int, str]]:
+        """How often a word was said; for a lone character, each pair that it is in."""
+        sql = "select cnt, term from word_rows where term = ?"
+        if is_lone(word):
+            sql = "select cnt, term from word_rows where instr(term, ?)"
+        return self._db.execute(sql, (word,)).fetchall()
 
     def places(self, word: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Ids of the turns that have a word, rising, and how often each has it."""
@@ -253,14 +281,19 @@ class IndexStore:
         return int(self._value(sql, name, dim) or 0)
 
     def cosines(self, embedder: int, vector: NDArray[np.float32], rows: int) -> NDArray[np.float32]:
-        """Cosine of a vector with the first `rows` turns by id, not-a-number where unknown."""
+        """Cosine of a vector with the first `rows` turns by id, not-a-number where unknown.
+
+        Raises:
+            ValueError: the file of vectors is damaged.
+        """
         return self._vector_file(embedder).cosines(vector, rows)
 
     def entry(self, *, iri: str | None = None, number: int | None = None) -> Entry | None:
         """The turn of an IRI or an id."""
         row = self._db.execute(
             "select iri, role, summary, turns.time, name, offset, session, title from turns"
-            " join files on files.id = file where turns.iri = ? or turns.id = ?",
+            " join files on files.id = file"
+            " where (turns.iri = ? or turns.id = ?) and length >= 0",
             (iri, number),
         ).fetchone()
         return None if row is None else Entry(*row)
@@ -302,6 +335,14 @@ class IndexStore:
                 self._db.execute("rollback")
             raise
         self._db.execute("commit")
+
+
+def is_passing(error: Exception) -> bool:
+    """Whether the files are only busy, full or out of reach, rather than damaged or not ours."""
+    if isinstance(error, sqlite3.Error):
+        code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
+        return code & 0xFF in _PASSING
+    return isinstance(error, OSError)
 
 
 def _create_private(path: Path) -> None:

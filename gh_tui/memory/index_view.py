@@ -44,6 +44,7 @@ class IndexView:
         if not len(fetched):
             return
         kept = ~np.isin(self.ids, fetched[:, 0])
+        fetched = fetched[fetched[:, 2] >= 0]
         ids = np.concatenate([self.ids[kept], fetched[:, 0]])
         files = np.concatenate([self.files[kept], fetched[:, 1].astype(np.int32)])
         lengths = np.concatenate([self.lengths[kept], fetched[:, 2].astype(np.float32)])
@@ -52,5 +53,5 @@ class IndexView:
         order = np.lexsort((ids, files))
         self.ids, self.files, self.lengths = ids[order], files[order], lengths[order]
         self.asks, self.embedders = asks[order], embedders[order]
-        self._row_of = np.full(int(ids.max()) + 1, -1, np.int32)
+        self._row_of = np.full(int(ids.max(initial=-1)) + 1, -1, np.int32)
         self._row_of[self.ids] = np.arange(len(ids), dtype=np.int32)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from gh_tui.clock import ManualClock
 from gh_tui.embedding.vectors import pack
 from gh_tui.events import types as ev
 from gh_tui.events.codec import to_line
@@ -17,6 +18,14 @@ from gh_tui.memory.index import Index
 from gh_tui.memory.turn import iri_for
 
 TIME = "2026-01-02T03:04:05Z"
+
+
+class Ticking(ManualClock):
+    """A second passes whenever it is looked at."""
+
+    def monotonic(self) -> float:
+        self.advance(1)
+        return super().monotonic()
 
 
 class Recording:
@@ -71,6 +80,18 @@ class Recording:
         self._turns += 1
         iri = iri_for(self.session, self._turns)
         return ev.TurnAdded(iri=iri, role=role, text=text, summary=text[:40], tokens=1, name=name)
+
+    def withdraw(self, iri: str) -> None:
+        self.write(
+            ev.TurnFidelityChanged(
+                iri=iri,
+                before="full",
+                after="archived",
+                phase="user",
+                terms={"withdrawn": 1.0},
+                tokens_freed=1,
+            )
+        )
 
     def score(self, iri: str, vector: Sequence[float] | NDArray[np.float32]) -> None:
         self.write(

@@ -15,19 +15,11 @@ import numpy as np
 import pytest
 
 from gh_tui.clock import ManualClock
+from gh_tui.errors import RecordingError
 from gh_tui.memory.index import Index
 from gh_tui.memory.packed import pack_row
 
-from .recordings import Recording, found, two_sessions
-
-
-class Ticking(ManualClock):
-    """A second passes whenever it is looked at."""
-
-    def monotonic(self) -> float:
-        self.advance(1)
-        return super().monotonic()
-
+from .recordings import Recording, Ticking, found, two_sessions
 
 # R7: deleted or damaged.
 
@@ -68,16 +60,11 @@ def _truncate(folder: Path) -> None:
 
 
 def _scribble_words(folder: Path) -> None:
-    database = sqlite3.connect(folder / "search.sqlite3")
-    database.execute("update words_data set block = x'00ff00ff' where id > 10")
-    database.commit()
-    database.close()
+    _in_database(folder, "update words_data set block = x'00ff00ff' where id > 10")
 
 
 def _other_version(folder: Path) -> None:
-    database = sqlite3.connect(folder / "search.sqlite3")
-    database.execute("pragma user_version = 77")
-    database.close()
+    _in_database(folder, "pragma user_version = 77")
 
 
 def _cut_vectors(folder: Path) -> None:
@@ -90,9 +77,69 @@ def _delete_vectors(folder: Path) -> None:
         path.unlink()
 
 
+def _scribble_vectors(folder: Path) -> None:
+    for path in folder.glob("vectors-*"):
+        # Values that are finite, and not when they are added up.
+        path.write_bytes(np.full(path.stat().st_size // 4, 3e38, "<f4").tobytes())
+
+
+def _poison_one_vector(folder: Path) -> None:
+    for path in folder.glob("vectors-*"):
+        data = bytearray(path.read_bytes())
+        data[-4] ^= 1
+        path.write_bytes(data)
+
+
+def _empty_one_vector(folder: Path) -> None:
+    for path in folder.glob("vectors-*"):
+        size = path.stat().st_size
+        os.truncate(path, size - 12)
+        os.truncate(path, size)
+
+
+def _in_database(folder: Path, *statements: str) -> None:
+    database = sqlite3.connect(folder / "search.sqlite3")
+    for statement in statements:
+        database.execute(statement)
+    database.commit()
+    database.close()
+
+
+def _scribble_stamp(folder: Path) -> None:
+    _in_database(folder, "update about set value = 'x' where key = 'stamp'")
+
+
+def _scribble_text(folder: Path) -> None:
+    _in_database(folder, "update turns set summary = cast(x'ff00fe' as text)")
+
+
+def _drop_turns(folder: Path) -> None:
+    _in_database(folder, "drop table turns")
+
+
+def _drop_about(folder: Path) -> None:
+    _in_database(folder, "drop table about")
+
+
+def _rename_column(folder: Path) -> None:
+    _in_database(folder, "alter table turns rename column length to len")
+
+
+def _foreign_database(folder: Path) -> None:
+    _delete(folder)
+    _in_database(folder, "create table hello(x)", "pragma user_version = 2")
+
+
+def _folder_in_its_place(folder: Path) -> None:
+    _delete(folder)
+    (folder / "search.sqlite3").mkdir()
+
+
 HARMS = (
     *(_delete, _delete_database, _scribble, _scribble_inside, _scribble_late, _truncate),
-    *(_scribble_words, _other_version, _cut_vectors, _delete_vectors),
+    *(_scribble_words, _other_version, _cut_vectors, _delete_vectors, _scribble_vectors),
+    *(_poison_one_vector, _empty_one_vector, _scribble_stamp, _scribble_text, _drop_turns),
+    *(_drop_about, _rename_column, _foreign_database, _folder_in_its_place),
 )
 
 
@@ -111,12 +158,15 @@ def test_whatever_happens_to_it_it_is_made_again(
     if not running:
         index.close()
     harm(tmp_path / "index")
-    found(index, "saffron")
-    index.refresh()
-    assert found(index, "saffron")[0] == pasta
     query = np.array([1, 0, 0, 0], np.float32)
-    assert index.search("unsaid", query, limit=1)[0].iri == wanted
-    assert (tmp_path / "index" / "search.sqlite3").is_file()
+    found(index, "saffron")
+    index.search("unsaid", query)
+    index.refresh()
+    another = Index(tmp_path)
+    for opened in (index, another):
+        assert found(opened, "saffron")[0] == pasta
+        assert opened.search("unsaid", query, limit=1)[0].iri == wanted
+    another.close()
 
 
 def test_a_vector_that_was_written_in_vain_does_not_count(tmp_path: Path, index: Index) -> None:
@@ -185,6 +235,53 @@ def test_a_recording_that_became_another_is_read_again(tmp_path: Path, index: In
     index.refresh()
     assert found(index, "parsley")[0] == wanted
     assert found(index, "saffron") == []
+
+
+def test_a_recording_that_was_written_anew_in_place_is_read_again(
+    tmp_path: Path, index: Index
+) -> None:
+    pasta, _ = two_sessions(tmp_path)
+    index.refresh()
+    path = tmp_path / "sessions" / "s1.jsonl"
+    written = path.read_bytes().replace(b"saffron", b"cardamom")
+    with path.open("r+b") as stream:
+        stream.write(written)
+    index.refresh()
+    assert found(index, "cardamom")[0] == pasta
+    assert found(index, "saffron") == []
+    assert index.text(pasta) == "The recipe wants cardamom and two lemons."
+
+
+def test_a_turn_that_is_not_at_its_place_has_the_index_made_anew(
+    tmp_path: Path, index: Index
+) -> None:
+    talk = Recording(tmp_path, "s")
+    first, second = talk.say("alpha"), talk.say("omega")
+    talk.say("filler " * 1000)
+    index.refresh()
+    lines = talk.path.read_bytes().splitlines(keepends=True)
+    lines[1], lines[2] = lines[2], lines[1]
+    with talk.path.open("r+b") as stream:
+        stream.write(b"".join(lines))
+    with pytest.raises(RecordingError, match="no longer"):
+        index.text(first)
+    index.refresh()
+    assert (index.text(first), index.text(second)) == ("alpha", "omega")
+
+
+def test_one_that_is_locked_is_used_again_when_it_is_free(tmp_path: Path, index: Index) -> None:
+    pasta, _ = two_sessions(tmp_path)
+    index.refresh()
+    index.close()
+    holder = sqlite3.connect(tmp_path / "index" / "search.sqlite3", isolation_level=None)
+    holder.execute("pragma locking_mode = exclusive")
+    holder.execute("begin exclusive")
+    assert index.refresh() == 6, "one of its own"
+    assert found(index, "saffron")[0] == pasta
+    holder.execute("rollback")
+    holder.close()
+    assert index.refresh() == 0, "the shared one has all"
+    assert found(index, "saffron")[0] == pasta
 
 
 # R11: modes and links.
@@ -283,3 +380,16 @@ def test_a_refresh_with_little_time_goes_on_later(tmp_path: Path) -> None:
     assert 0 < first < 900
     assert first + index.refresh() == 900
     index.close()
+
+
+def test_closing_ends_a_refresh_after_its_batch(tmp_path: Path, index: Index) -> None:
+    talk = Recording(tmp_path, "s")
+    for number in range(3000):
+        talk.say(f"turn {number} about the harbour")
+    worker = threading.Thread(target=index.refresh)
+    worker.start()
+    while not found(index, "harbour"):
+        pass
+    index.close()
+    worker.join()
+    assert 0 < index.refresh() < 3000
