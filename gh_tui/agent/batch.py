@@ -46,10 +46,12 @@ class BatchAgentManager:
         run: Callable[[], Awaitable[None]],
         *,
         ready: Callable[[], bool] = lambda: True,
+        at_once: bool = False,
     ) -> None:
         """Schedule `run` every `interval_seconds`, for the first time one interval from now.
 
-        When `ready()` is false at a slot, the job waits for the next slot.
+        With `at_once` the first time is now. When `ready()` is false at a slot, the job waits for
+        the next slot.
 
         Raises:
             UsageError: the interval is not a positive finite number, or the name is taken.
@@ -60,7 +62,7 @@ class BatchAgentManager:
             )
         if name in self._jobs:
             raise UsageError(f"job {name} is already scheduled; give it another name")
-        due = self._clock.monotonic() + interval_seconds
+        due = self._clock.monotonic() + (0 if at_once else interval_seconds)
         self._jobs[name] = _Job(run, ready, interval_seconds, due)
         self._changed.set()
 

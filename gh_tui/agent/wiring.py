@@ -204,7 +204,8 @@ def build_agent(
         watch.check,
         ready=watch.has_new_turns,
     )
-    batch.add("index", INDEX_SECONDS, partial(asyncio.to_thread, _refresh, around.index))
+    refresh = partial(asyncio.to_thread, _refresh, around.index)
+    batch.add("index", INDEX_SECONDS, refresh, at_once=True)
     commands = Commands(bus, clock, engine, l1, memory, scorer, desk, answers, watch, around.state)
     return Agent(engine, commands, l1, batch, budget, system, hooks, parts)
 

@@ -120,3 +120,12 @@ async def test_the_loop_runs_jobs_added_later_and_ends_when_cancelled() -> None:
     loop.cancel()
     with pytest.raises(asyncio.CancelledError):
         await loop
+
+
+async def test_a_job_may_run_at_once_and_then_on_its_schedule() -> None:
+    bench = Bench()
+    bench.manager.add("index", 60, bench.note, at_once=True)
+    assert bench.manager.seconds_until_due() == 0
+    assert await bench.advance(0) == ("index",)
+    assert await bench.advance(59) == ()
+    assert await bench.advance(1) == ("index",)
