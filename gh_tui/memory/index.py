@@ -72,6 +72,8 @@ class Index:
         self._complete = False
         """All that the recordings had at the latest refresh is in."""
         self._closing = False
+        self._waited_for = False
+        """A refresh is to end after its batch, as another one waits."""
         self._lock = threading.RLock()
         self._refreshing = threading.Lock()
 
@@ -84,13 +86,17 @@ class Index:
 
         Args:
             seconds: stop after about that long; the next call goes on from there.
-            wait: seconds to wait if this or another process is at it already.
+            wait: seconds to wait if this or another process is at it already; in this process
+                what is at it ends after the batch at hand.
             first: the IRI of a turn whose recording is taken before the others.
 
         Returns:
             how many turns were added; 0 also if it was not possible now, as the disk is full.
         """
-        if not self._refreshing.acquire(timeout=wait):
+        self._waited_for = wait > 0
+        free = self._refreshing.acquire(timeout=wait)
+        self._waited_for = False
+        if not free:
             return 0
         try:
             self._complete = False
@@ -264,7 +270,8 @@ class Index:
         return added
 
     def _is_over(self, until: float | None) -> bool:
-        return self._closing or (until is not None and self._clock.monotonic() > until)
+        late = until is not None and self._clock.monotonic() > until
+        return late or self._closing or self._waited_for
 
     def _readable(self) -> list[Path]:
         if not self._recordings.is_dir():

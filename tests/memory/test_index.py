@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -344,3 +345,18 @@ def test_the_recording_of_the_turn_that_is_wanted_is_taken_first(tmp_path: Path)
     with pytest.raises(RecordingError, match="no turn"):
         index.text(iri_for("c", 9))
     index.close()
+
+
+def test_it_is_taken_before_what_is_being_taken(tmp_path: Path, index: Index) -> None:
+    wanted = Recording(tmp_path, "a").say("said in a")
+    talk = Recording(tmp_path, "z")
+    for number in range(3000):
+        talk.say(f"turn {number} about the harbour")
+    worker = threading.Thread(target=index.refresh)
+    worker.start()
+    while not found(index, "harbour"):
+        pass
+    index.refresh(seconds=0.01, wait=10, first=wanted)
+    assert index.text(wanted) == "said in a"
+    worker.join()
+    assert index.refresh() > 0
