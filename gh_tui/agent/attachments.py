@@ -6,10 +6,12 @@ can read all of it with recall.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from gh_tui.events import types as ev
+from gh_tui.memory.turn import number_of
 
 SHARE: Final = 0.15
 """Share of the budget above which an input is offered as an attachment."""
@@ -54,6 +56,21 @@ def shown_tokens(budget: int, most: int) -> int:
 def attaches(found: Oversize | None, asked: bool) -> bool:
     """Whether an input goes as an attachment: it was asked for, or it does not fit whole."""
     return asked or (found is not None and not found.fits)
+
+
+def told_attached(iris: Sequence[str]) -> ev.Notice:
+    """What the user hears of inputs that a pass shows as attachments.
+
+    Args:
+        iris: at least one turn.
+    """
+    turns = ", ".join(f"turn {number_of(iri)}" for iri in iris)
+    return ev.Notice(
+        level="warning",
+        text="The request would not fit. Shown as attachment from now on, by head, tail and IRI: "
+        f"{turns}. The agent can read all of it with recall; /undo or /recall shows it whole "
+        "again.",
+    )
 
 
 def told(name: str, found: Oversize) -> ev.Notice:

@@ -33,6 +33,7 @@ COMMANDS = (
     Command("/pin", "IRI", "protect a turn; its number will do"),
     Command("/unpin", "IRI", "make a pinned turn or an instruction an ordinary turn"),
     Command("/recall", "IRI", "bring a turn back in full"),
+    Command("/attach", "IRI", "show a large input of yours by head, tail and IRI"),
     Command("/undo", "", "undo the latest pass"),
     Command("/pause", "", "wait before the next cycle"),
     Command("/resume", "", "go on, or try again after a failure"),

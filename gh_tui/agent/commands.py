@@ -54,6 +54,7 @@ class Commands:
         self._state = state
         self._handlers: dict[str, Handler] = {
             "/adds": self._adds,
+            "/attach": self._attach,
             "/class": self._classify,
             "/compact": self._compact,
             "/help": self._help,
@@ -134,6 +135,15 @@ class Commands:
     async def _recall(self, rest: str, client_id: str | None) -> None:
         iri = self._iri("/recall", rest)
         events = self._l1.recall(iri, self._clock.monotonic(), self._memory.factor)
+        await self._bus.publish_all(events)
+
+    async def _attach(self, rest: str, client_id: str | None) -> None:
+        iri = self._iri("/attach", rest)
+        events = self._l1.attach(iri, self._memory.factor)
+        if not events:
+            raise UsageError(
+                f"/attach: only an input of yours that is large and shown whole; turn {rest} is not"
+            )
         await self._bus.publish_all(events)
 
     async def _pause(self, rest: str, client_id: str | None) -> None:

@@ -7,11 +7,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from gh_tui.agent.attachments import Oversize, oversize
+from gh_tui.agent.attachments import Oversize, oversize, told_attached
 from gh_tui.clock import Clock
 from gh_tui.context.assembly import Assembled, Frame
 from gh_tui.context.standing import SHARE, Standing
-from gh_tui.context.window import Budget, ContextWindowManager, require_fit
+from gh_tui.context.window import (
+    Budget,
+    ContextWindowManager,
+    much_protected,
+    refused,
+    require_fit,
+)
+from gh_tui.errors import MemoryFullError
 from gh_tui.events import types as ev
 from gh_tui.events.bus import EventBus
 from gh_tui.events.values import Task, Trigger
@@ -44,6 +51,8 @@ class WorkingMemory:
         self._standing_max = standing_max
         self._estimator = TokenEstimator()
         self._passing = asyncio.Lock()
+        self._told = False
+        """The user knows that what is protected holds more than its share."""
         self.refined: Task | None = None
         """The task as it was edited, if it says more than its turn."""
 
@@ -114,63 +123,65 @@ class WorkingMemory:
         self._estimator.confirm(sent, usage.prompt_tokens, least, fresh)
 
     async def make_room(self) -> None:
-        """Run a pass if one is due before the next request."""
+        """Run a pass if one is due before the next request.
+
+        What no pass may take is told once it holds more than its share.
+        """
+        await self._tell_protected()
         trigger = self._l1.due(self._assemble().tokens, self.budget)
         if trigger is not None:
             await self.run_pass(trigger)
 
+    async def _tell_protected(self) -> None:
+        told, self._told = self._told, self._l1.protected_excess(self.budget, self.factor) > 0
+        if self._told and not told:
+            text = much_protected(self._l1, self.budget, self.factor)
+            await self._bus.publish(ev.Notice(level="warning", text=text))
+
     async def shrink(self, *, again: bool = False) -> bool:
         """Make room because a request did not fit; False if nothing more can be done.
-
-        What a pass may not take it leaves, so an input can still be too large: then the largest
-        ones are shown as attachments.
 
         Args:
             again: a pass was not enough, although the estimate says that it is.
         """
-        changed = await self.run_pass("overflow")
-        limit = self._budget.available
-        if again or not changed:
-            limit = min(limit, self._assemble().tokens - 1)
-        return await self._attach(limit) or changed
+        return await self.run_pass("overflow", again=again)
 
-    async def _attach(self, limit: int) -> bool:
-        """Show inputs as attachments, the largest first, until the request has `limit` tokens."""
-        names = []
-        while self._assemble().tokens > limit:
-            events = self._l1.attach_largest(self.factor)
-            if not events:
-                break
-            names += [event.iri for event in events]
-            await self._bus.publish_all(events)
-        if names:
-            text = (
-                f"The request would not fit, so {len(names)} of your inputs are shown as "
-                f"attachments, by head, tail and IRI: {', '.join(names)}. The agent can read all "
-                "of each with recall."
-            )
-            await self._bus.publish(ev.Notice(level="warning", text=text))
-        return bool(names)
+    def too_large(self, refusal: str) -> MemoryFullError:
+        """What there is to say when a server refuses a request of which nothing can be taken."""
+        return refused(self._l1, self._assemble(), refusal, self.factor)
 
-    async def run_pass(self, trigger: Trigger, proposed: Sequence[str] = ()) -> bool:
+    async def run_pass(
+        self, trigger: Trigger, proposed: Sequence[str] = (), *, again: bool = False
+    ) -> bool:
         """Run one pass and publish it; False if nothing changed.
 
-        Passes run one after the other, so that their events do not mix; one that the user asks
-        for while another is at work is not run.
+        Passes run one after the other, so that their events do not mix. One that waited for
+        another is only run if it has something of its own to do.
         """
         waits = self._passing.locked()
         async with self._passing:
-            if waits and trigger == "command":
+            if waits and not self._still_wanted(trigger):
                 text = "A memory pass is running; no second one started."
                 await self._bus.publish(ev.Notice(level="info", text=text))
                 return False
-            events = self._l1.evict_with_query(self._pass_request(trigger, proposed))
+            events = self._l1.evict_with_query(self._pass_request(trigger, proposed, again))
             await self._bus.publish_all(events)
-        return any(isinstance(event, ev.TurnFidelityChanged) for event in events)
+        changes = [event for event in events if isinstance(event, ev.TurnFidelityChanged)]
+        if attached := [change.iri for change in changes if change.attached]:
+            await self._bus.publish(told_attached(attached))
+        return bool(changes)
+
+    def _still_wanted(self, trigger: Trigger) -> bool:
+        """Whether a pass that waited for another one still has something to do."""
+        if trigger in ("topic", "overflow"):
+            return True
+        if trigger == "command":
+            return False
+        return self._l1.due(self._assemble().tokens, self.budget) is not None
 
     def preview(self) -> ev.PassPreviewed:
         """What the next pass would do if it ran now."""
-        request = self._pass_request("watermark", ())
+        request = self._pass_request("watermark")
         events = self._l1.preview_pass(request)
         changes = [event for event in events if isinstance(event, ev.TurnFidelityChanged)]
         return ev.PassPreviewed(
@@ -204,7 +215,9 @@ class WorkingMemory:
                 return Query(turn.iri, turn.text, turn.embedding)
         return Query()
 
-    def _pass_request(self, trigger: Trigger, proposed: Sequence[str]) -> PassRequest:
+    def _pass_request(
+        self, trigger: Trigger, proposed: Sequence[str] = (), again: bool = False
+    ) -> PassRequest:
         request = self._assemble()
         return PassRequest(
             now=self._clock.monotonic(),
@@ -215,4 +228,6 @@ class WorkingMemory:
             proposed=tuple(proposed),
             factor=self.factor,
             standing_tokens=request.standing_tokens,
+            fits=self._budget.available,
+            again=again,
         )

@@ -62,9 +62,7 @@ async def revive(parts: Parts, restored: Restored) -> None:
 def _fill(parts: Parts, restored: Restored) -> None:
     state = restored.state
     turns = [_turn(parts, restored, turn) for turn in state.turns.values()]
-    passes = {
-        number: [change.iri for change in done.changes] for number, done in state.passes.items()
-    }
+    passes = {number: done.changes for number, done in state.passes.items()}
     parts.l1.restore(turns, passes=passes)
     for turn in takewhile(lambda turn: turn.role != "assistant", reversed(turns)):
         if turn.role == "user":

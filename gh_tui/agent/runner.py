@@ -194,10 +194,10 @@ class AgentRunner:
                 if attempt == MAX_SHRINKS or not await self._memory.shrink():
                     raise
             except ProviderError as error:
-                if error.kind != "overflow" or attempt == MAX_SHRINKS:
+                if error.kind != "overflow":
                     raise
-                if not await self._memory.shrink(again=attempt > 0):
-                    raise
+                if attempt == MAX_SHRINKS or not await self._memory.shrink(again=attempt > 0):
+                    raise self._memory.too_large(str(error)) from error
         raise AssertionError("the loop returns or raises")
 
     async def _send(self, assembled: Assembled) -> Completed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from gh_tui.context.assembly import Assembled, Frame, assemble
 from gh_tui.context.pieces import PieceCache
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from gh_tui.memory.l1 import L1Session
     from gh_tui.providers.base import Message, WindowSource
     from gh_tui.settings.model import ContextSettings
+
+_NAMED: Final = 3
+"""Turns that advice names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +95,71 @@ def require_fit(l1: L1Session, request: Assembled, budget: Budget, factor: float
     """
     if request.tokens <= budget.available:
         return
+    raise MemoryFullError(
+        f"The request needs {request.tokens} tokens and may have {budget.available} (window "
+        f"{budget.window}, {budget.source}; {budget.reserve} kept for the answer, {budget.tools} "
+        f"for tools). {_filled(l1, request, factor)} {_advice(l1, factor)}, or raise "
+        "context.budget or context.window."
+    )
+
+
+def refused(
+    l1: L1Session, request: Assembled, refusal: str, factor: float = 1.0
+) -> MemoryFullError:
+    """What there is to say of a request that the server refused, when no pass can free more.
+
+    Args:
+        l1: the turns.
+        request: the request.
+        refusal: the server's words.
+        factor: the token correction.
+    """
+    return MemoryFullError(
+        f"{refusal.rstrip('.')}. The request has {request.tokens} tokens, and no pass can free "
+        f"more. {_filled(l1, request, factor)} {_advice(l1, factor)}, or use a model with a "
+        "larger window."
+    )
+
+
+def much_protected(l1: L1Session, budget: int, factor: float = 1.0) -> str:
+    """What the user is told when what no pass may take has passed its share of the budget."""
+    held = l1.protected_tokens(factor)
+    ordinary = [
+        f"/unpin {turn.number} ({tokens})" for turn, tokens in l1.demotable(factor)[:_NAMED]
+    ]
+    inputs = [
+        f"/attach {turn.number} ({tokens})"
+        for turn, tokens in l1.attachable(factor)[:_NAMED]
+        if turn.guarded
+    ]
+    ways = f" Lower that with {', '.join(ordinary + inputs)}." if ordinary or inputs else ""
+    return (
+        f"The task, pins and your instructions hold {held} tokens, {100 * held // max(1, budget)} "
+        f"% of the budget of {budget}. No pass takes them, and new pins are refused.{ways} On a "
+        "receipt, o makes it an ordinary turn."
+    )
+
+
+def _filled(l1: L1Session, request: Assembled, factor: float) -> str:
+    """What a request consists of, in words."""
     system = sum(entry.tokens for entry in request.manifest if entry.part == "system")
     task = sum(entry.tokens for entry in request.manifest if entry.part == "task")
     guarded = l1.protected_tokens(factor) - task
     rest = request.tokens - system - task - guarded - request.standing_tokens
-    raise MemoryFullError(
-        f"The request needs {request.tokens} tokens and may have {budget.available} (window "
-        f"{budget.window}, {budget.source}; {budget.reserve} kept for the answer, {budget.tools} "
-        f"for tools). Instructions to the model take {system}, the task {task}, pins and your "
-        f"instructions {guarded} and {request.standing_tokens} repeated, the newest turns {rest}. "
-        "Make a pin or an older instruction an ordinary turn (/unpin), take back what was not "
-        "sent yet (/withdraw), or raise context.budget or context.window."
+    return (
+        f"Instructions to the model take {system}, the task {task}, pins and your instructions "
+        f"{guarded} and {request.standing_tokens} repeated, the newest turns {rest}."
+    )
+
+
+def _advice(l1: L1Session, factor: float) -> str:
+    """What the user can do about it: nobody else may touch what is protected."""
+    inputs = [
+        f"/attach {turn.number} frees {tokens}{' (the task)' if turn.is_task else ''}"
+        for turn, tokens in l1.attachable(factor)[:_NAMED]
+    ]
+    attach = f"show a large input by head, tail and IRI ({', '.join(inputs)}), " if inputs else ""
+    return (
+        f"To make room, {attach}make a pin or an older instruction an ordinary turn (/unpin), "
+        "take back what was not sent yet (/withdraw)"
     )

@@ -67,6 +67,8 @@ class TurnFidelityChanged:
     pass_: int | None = None
     attached: bool = False
     """From now on it is shown as an attachment, which is its full form then."""
+    whole: bool = False
+    """It was an attachment, and is shown whole from now on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,16 +8,16 @@ them. The session is for one thread.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from gh_tui.errors import MemoryFullError
 from gh_tui.events import types as ev
+from gh_tui.memory.attached import AttachmentStore
 from gh_tui.memory.eviction import EvictionConfig
 from gh_tui.memory.passes import PassPlan, PassPlanner, PassRequest, Place
-from gh_tui.memory.store import ATTACHED_LIMIT, RESULT_LIMIT, TurnStore
+from gh_tui.memory.store import ATTACHED_LIMIT, RESULT_LIMIT
 from gh_tui.memory.table import ARCHIVED, FULL, LEVELS, SUMMARY
 from gh_tui.memory.tokens import scale
 from gh_tui.memory.vectors import VECTOR_BYTES
@@ -29,9 +29,11 @@ if TYPE_CHECKING:
     from gh_tui.memory.turn import L1Turn
 
 _GROWTH: Final = 0.1
+_ASKED: Final = frozenset({"command", "topic"})
+"""Triggers of passes that are recorded even if they find nothing to take."""
 
 
-class L1Session(TurnStore):
+class L1Session(AttachmentStore):
     """The memory that the model works in: passes, and what the user asks of it."""
 
     def __init__(
@@ -50,7 +52,7 @@ class L1Session(TurnStore):
             vector_bytes=vector_bytes,
         )
         self.config = config or EvictionConfig()
-        self._passes: dict[int, tuple[str, ...]] = {}
+        self._passes: dict[int, tuple[ev.TurnFidelityChanged, ...]] = {}
         self._last_pass = 0
         self._stuck_at: int | None = None
         self._running = False
@@ -68,17 +70,31 @@ class L1Session(TurnStore):
         costs = table.costs(table.level, factor)
         return int(costs[table.guarded].sum())
 
+    def protected_excess(self, budget: int, factor: float = 1.0) -> int:
+        """Corrected tokens of what is protected above its share of the budget, or below it."""
+        return self.protected_tokens(factor) - int(self.config.protected_share * budget)
+
+    def demotable(self, factor: float = 1.0) -> list[tuple[L1Turn, int]]:
+        """Protected turns that the user could make ordinary ones, the largest first.
+
+        With their corrected tokens.
+        """
+        rows = np.flatnonzero(self._table.guarded).tolist()
+        costs = ((self._turns[row], self._table.cost(row, FULL, factor)) for row in rows)
+        found = [(turn, tokens) for turn, tokens in costs if not turn.is_task]
+        return sorted(found, key=lambda one: one[1], reverse=True)
+
     def restore(
         self,
         turns: Iterable[L1Turn],
         *,
         exempt: Iterable[str] = (),
-        passes: Mapping[int, Sequence[str]] | None = None,
+        passes: Mapping[int, Sequence[ev.TurnFidelityChanged]] | None = None,
     ) -> None:
         """Fill an empty session from a recording: turns as they were left, scores included.
 
         `exempt` holds the IRIs that the user brought back since the latest input, `passes`
-        the IRIs that each pass changed.
+        what each pass changed.
         """
         restored = list(turns)
         for turn in restored:
@@ -87,7 +103,7 @@ class L1Session(TurnStore):
             self.touch(turn.iri, turn.last_access)
         for iri in exempt:
             self._exempt(self._row[iri])
-        self._passes = {number: tuple(iris) for number, iris in (passes or {}).items()}
+        self._passes = {number: tuple(changes) for number, changes in (passes or {}).items()}
         self._last_pass = max(self._passes, default=0)
 
     def mend(self, factor: float = 1.0) -> list[ev.Event]:
@@ -119,12 +135,13 @@ class L1Session(TurnStore):
         if self._turns[row].pinned:
             return []
         held = 0 if self._table.guarded[row] else scale(int(self._table.full[row]), factor)
-        limit = int(self.config.protected_share * budget)
-        protected = self.protected_tokens(factor)
-        if protected + held > limit:
+        excess = self.protected_excess(budget, factor)
+        if excess + held > 0:
+            protected = self.protected_tokens(factor)
             raise MemoryFullError(
                 f"not pinned: protected turns hold {protected} tokens, this one has {held}, and "
-                f"they may hold {limit} of the budget of {budget}; unpin or demote another first"
+                f"they may hold {protected - excess} of the budget of {budget}; unpin or demote "
+                "another first"
             )
         self._mark(row, pinned=True)
         self.touch(iri, now)
@@ -176,10 +193,13 @@ class L1Session(TurnStore):
         return [*events, *self._raise(again, "undo", factor)]
 
     def recall(self, iri: str, now: float, factor: float = 1.0) -> list[ev.Event]:
-        """Bring a turn back to full at its place, for the user; spared until the next input."""
+        """Bring a turn back to full at its place, for the user; spared until the next input.
+
+        An attachment is shown whole again.
+        """
         row = self._row[iri]
         self.touch(iri, now)
-        changes = self._raise([row], "recall", factor)
+        changes = self._raise([row], "recall", factor) + self._detach([row], "recall", factor)
         for part in {row, *(self._row[c.iri] for c in changes)}:
             self._exempt(part)
         return list(changes)
@@ -192,8 +212,9 @@ class L1Session(TurnStore):
         Returns an empty list if there is nothing to undo.
         """
         taken = self._passes.pop(self._last_undoable() if number is None else number, ())
-        rows = [self._row[iri] for iri in taken]
-        changes = self._raise(rows, "undo", factor)
+        rows = list(dict.fromkeys(self._row[change.iri] for change in taken))
+        attached = [self._row[change.iri] for change in taken if change.attached]
+        changes = self._raise(rows, "undo", factor) + self._detach(attached, "undo", factor)
         for row in rows:
             self.touch(self._turns[row].iri, now)
             self._exempt(row)
@@ -222,8 +243,9 @@ class L1Session(TurnStore):
         """Run one pass and apply it.
 
         Returns:
-            PassStarted, a TurnFidelityChanged for each turn that changed, PassFinished; or one
-            Notice if a pass is running already.
+            PassStarted, a TurnFidelityChanged for each turn that changed, PassFinished; nothing
+            if nobody asked for the pass and it would change nothing; or one Notice if a pass is
+            running already.
         """
         if self._running:
             return [
@@ -234,11 +256,13 @@ class L1Session(TurnStore):
             plan = self._plan(request)
             events = self._events(request, plan)
             for change in plan.changes:
-                self._set_level(change.row, change.after)
-            self._last_pass += 1
-            self._passes[self._last_pass] = tuple(
-                dict.fromkeys(self._turns[change.row].iri for change in plan.changes)
-            )
+                if change.attached:
+                    self._set_attached(change.row, True)
+                else:
+                    self._set_level(change.row, change.after)
+            if events:
+                self._last_pass += 1
+                self._passes[self._last_pass] = _changes_of(events)
             reached = (
                 plan.tokens_after <= self.config.low_watermark * request.budget
                 and self.message_count() <= self.config.max_messages
@@ -248,44 +272,21 @@ class L1Session(TurnStore):
         finally:
             self._running = False
 
-    def attach_largest(self, factor: float = 1.0) -> list[ev.TurnFidelityChanged]:
-        """Show as an attachment the input that gives most room by it, the newest of equals.
-
-        For a request that would not fit otherwise. Returns an empty list if none gives room.
-        """
-        best, most = None, 0
-        for row in np.flatnonzero(self._table.level == FULL).tolist():
-            turn = self._turns[row]
-            if turn.role != "user" or turn.attached:
-                continue
-            _, tokens = self._shown(replace(turn, attached=True))
-            freed = int(self._table.full[row]) - tokens
-            if freed > 0 and freed >= most:
-                best, most = row, freed
-        if best is None:
-            return []
-        before = self._table.cost(best, FULL, factor)
-        iri = self._turns[best].iri
-        self.attach(iri)
-        return [
-            ev.TurnFidelityChanged(
-                iri=iri,
-                before="full",
-                after="full",
-                phase="mask",
-                terms={},
-                tokens_freed=before - self._table.cost(best, FULL, factor),
-                attached=True,
-            )
-        ]
-
     def preview_pass(self, request: PassRequest) -> list[ev.Event]:
         """The events of the pass that `evict_with_query` would run, without running it."""
         return self._events(request, self._plan(request))
 
     def _plan(self, request: PassRequest) -> PassPlan:
         rows = tuple(self._row[iri] for iri in request.proposed if iri in self._row)
-        planner = PassPlanner(self._table, self._evidence, self._place(), self.config, request)
+        overflows = request.trigger == "overflow" and request.fits is not None
+        planner = PassPlanner(
+            self._table,
+            self._evidence,
+            self._place(),
+            self.config,
+            request,
+            self._attachable(request.factor) if overflows else (),
+        )
         return planner.plan(rows)
 
     def _place(self) -> Place:
@@ -296,6 +297,8 @@ class L1Session(TurnStore):
         )
 
     def _events(self, request: PassRequest, plan: PassPlan) -> list[ev.Event]:
+        if not plan.changes and request.trigger not in _ASKED:
+            return []
         number = self._last_pass + 1
         config = {**self.config.to_wire(), "token_factor": request.factor}
         started = ev.PassStarted(
@@ -317,6 +320,7 @@ class L1Session(TurnStore):
                 terms=change.terms,
                 tokens_freed=change.tokens_freed,
                 pass_=number,
+                attached=change.attached,
             )
             for change in plan.changes
         ]
@@ -332,8 +336,17 @@ class L1Session(TurnStore):
         return [started, *lifted, *changes, finished]
 
     def _last_undoable(self) -> int:
-        return max((number for number, iris in self._passes.items() if self._took(iris)), default=0)
+        return max(
+            (number for number, taken in self._passes.items() if self._took(taken)), default=0
+        )
 
-    def _took(self, iris: Iterable[str]) -> bool:
+    def _took(self, taken: Iterable[ev.TurnFidelityChanged]) -> bool:
         """Whether something of a pass is still away: a resume knows of undone passes too."""
-        return any(self._table.level[self._row[iri]] != FULL for iri in iris)
+        turns = ((change, self._turns[self._row[change.iri]]) for change in taken)
+        return any(
+            turn.fidelity != "full" or (change.attached and turn.attached) for change, turn in turns
+        )
+
+
+def _changes_of(events: Iterable[ev.Event]) -> tuple[ev.TurnFidelityChanged, ...]:
+    return tuple(event for event in events if isinstance(event, ev.TurnFidelityChanged))

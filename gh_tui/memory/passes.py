@@ -18,7 +18,7 @@ from gh_tui.memory.table import ARCHIVED, FULL, MASKED, Flags, Ints, Levels, Tur
 from gh_tui.memory.tokens import scale_all
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -60,6 +60,11 @@ class PassRequest:
     """`TokenEstimator.factor` at that time."""
     standing_tokens: int = 0
     """Part of `tokens_before` that is the standing block, which no prefix includes."""
+    fits: int | None = None
+    """On overflow: tokens that the window takes. While a request has more after all else was
+    done, ordinary inputs are shown as attachments; with None none are."""
+    again: bool = False
+    """A pass was not enough, although the estimate says that it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,8 @@ class Change:
     phase: Phase
     terms: dict[str, float | None]
     tokens_freed: int
+    attached: bool = False
+    """No step down: the input is shown as an attachment."""
 
 
 Terms = dict[str, "NDArray[np.float64] | NDArray[np.int64]"]
@@ -118,8 +125,11 @@ class PassPlanner:
         place: Place,
         config: EvictionConfig,
         request: PassRequest,
+        attachable: Sequence[tuple[int, int]] = (),
     ) -> None:
         self._table, self._evidence = table, evidence
+        self._attachable = attachable
+        """Inputs and the tokens that each frees as an attachment, the most first."""
         self._config, self._request = config, request
         self._policy: Policy = policy_named(request.policy or config.policy)
         self._level = table.level.copy()
@@ -149,6 +159,7 @@ class PassPlanner:
         if self._policy.stages:
             # Results of the newest exchange too, if the request would not fit otherwise.
             self._mask_until(self._tokens - self._request.budget, ~self._fixed)
+        self._attach()
         first = min((change.row for change in self._changes), default=len(costs))
         return PassPlan(
             policy=self._policy.name,
@@ -287,6 +298,21 @@ class PassPlanner:
         results = np.flatnonzero(table.tool)
         newer = len(results) - 1 - np.searchsorted(results, rows)
         self._step(rows, MASKED, "mask", {"newer_results": newer})
+
+    def _attach(self) -> None:
+        """Show ordinary inputs as attachments while the request is too large even so."""
+        request = self._request
+        if request.trigger != "overflow" or request.fits is None:
+            return
+        limit = request.fits
+        if request.again or not self._changes:
+            limit = min(limit, self._tokens - 1)
+        for row, freed in self._attachable:
+            if self._tokens <= limit:
+                return
+            if self._level[row] == FULL and not self._table.guarded[row]:
+                self._tokens -= freed
+                self._changes.append(Change(row, FULL, FULL, "mask", {}, freed, attached=True))
 
     def _step(self, rows: Ints, after: Levels | int, phase: Phase, terms: Terms) -> None:
         """Move rows down and note each change with its terms, one value per row."""

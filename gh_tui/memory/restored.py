@@ -73,7 +73,9 @@ class Restored:
                 self._vector(iri, packed)
             case ev.TurnPinned(iri=iri):
                 self._access(iri, time)
-            case ev.TurnFidelityChanged(iri=iri, phase="recall" | "undo" | "user", terms=terms):
+            case ev.TurnFidelityChanged(
+                iri=iri, phase="recall" | "undo" | "user", terms=terms, attached=False
+            ):
                 self._access(iri, time)
                 if (newer := terms.get("replaced_by")) is not None:
                     self.replaced[iri] = iri_for(self.session, int(newer))

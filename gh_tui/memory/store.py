@@ -202,7 +202,7 @@ class TurnStore:
         shown, full = self._shown(turn)
         self._names.add(turn)
         line = self._line(row, turn)
-        self._full.append(_full_message(turn, shown))
+        self._full.append(full_message(turn, shown))
         self._lines.append(line)
         self._table.append(turn, head=head, full=full, line=count_message(line))
         self._lexicon.add(turn.text)
@@ -223,15 +223,6 @@ class TurnStore:
         self._table.relevance[row] = np.nan if relevance_score is None else relevance_score
         if embedding is not None:
             self._set(row, embedding=self._keep_vector(row, embedding))
-
-    def attach(self, iri: str) -> None:
-        """Show an input as an attachment from now on."""
-        row = self._row[iri]
-        self._set(row, attached=True)
-        shown, tokens = self._shown(self._turns[row])
-        self._full[row] = _full_message(self._turns[row], shown)
-        self._table.full[row] = tokens
-        self._table.revision[row] += 1
 
     def add_summary(self, iri: str, summary: str) -> None:
         """Replace the one line of a turn; used from the next time that it is shown."""
@@ -373,6 +364,7 @@ class TurnStore:
         self._set_line(head, forms.exchange_line(self._turns[head], results, names))
 
 
-def _full_message(turn: L1Turn, text: str) -> Message:
+def full_message(turn: L1Turn, text: str) -> Message:
+    """The message of a turn in full, with the text that it shows."""
     blocks = turn.provider_blocks
     return Message(turn.role, text, turn.calls, turn.call_id, turn.name, blocks, turn.iri)

@@ -128,7 +128,7 @@ class Player:
                 yield ev.TurnPinned(iri=iri)
             case "/unpin" if turn is not None:
                 yield ev.TurnUnpinned(iri=iri)
-            case "/recall" if turn is not None and turn.fidelity != "full":
+            case "/recall" if turn is not None and (turn.fidelity != "full" or turn.attached):
                 yield ev.TurnFidelityChanged(
                     iri=iri,
                     before=turn.fidelity,
@@ -136,6 +136,7 @@ class Player:
                     phase="recall",
                     terms={},
                     tokens_freed=-turn.tokens,
+                    whole=turn.attached,
                 )
             case "/undo" if self.state.passes:
                 last = self.state.passes[max(self.state.passes)]
@@ -148,6 +149,8 @@ class Player:
                             phase="undo",
                             tokens_freed=-change.tokens_freed,
                             pass_=None,
+                            attached=False,
+                            whole=change.attached,
                         )
             case "/pin" | "/unpin" | "/recall" | "/undo":
                 raise UsageError(f"{command}: nothing to do here")

@@ -232,7 +232,8 @@ def _pass_note(event: ev.PassFinished, state: SessionState) -> tuple[Level, str]
         return None
     counts: dict[str, int] = {}
     for change in done.changes:
-        counts[change.after] = counts.get(change.after, 0) + 1
+        name = "attached" if change.attached else change.after
+        counts[name] = counts.get(name, 0) + 1
     did = ", ".join(f"{count} {name}" for name, count in counts.items()) or "nothing to do"
     return "memory", (
         f"pass {event.pass_} ({done.trigger}) · {did} · "

@@ -24,7 +24,7 @@ class Talk:
     def __init__(self, config: EvictionConfig | None = None, **options: Any) -> None:
         self.l1 = L1Session(config, **options)
         self.now = 0.0
-        self.passes: dict[int, list[str]] = {}
+        self.passes: dict[int, list[ev.TurnFidelityChanged]] = {}
         """What each pass changed, as long as it can be undone."""
 
     def say(
@@ -77,11 +77,11 @@ class Talk:
         events = self.l1.evict_with_query(self.request(trigger, **fields))
         for event in events:
             if isinstance(event, ev.PassStarted):
-                self.passes[event.pass_] = [change.iri for change in changes(events)]
+                self.passes[event.pass_] = changes(events)
         return events
 
     def undo(self, now: float) -> list[ev.Event]:
-        latest = max((number for number, iris in self.passes.items() if iris), default=0)
+        latest = max((number for number, taken in self.passes.items() if taken), default=0)
         self.passes[latest] = []
         return self.l1.undo_pass(now)
 

@@ -66,7 +66,7 @@ def _act(talk: Talk, kind: str, number: int) -> None:
         case "pass":
             talk.run("command", budget=50 + 30 * number, now=now)
         case "overflow":
-            talk.run("overflow", budget=50 + 30 * number, now=now)
+            talk.run("overflow", budget=50 + 30 * number, fits=50 + 30 * number, now=now)
         case "topic":
             talk.run("topic", proposed=(iri,), budget=10_000, now=now)
         case "recall":

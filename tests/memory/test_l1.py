@@ -75,7 +75,7 @@ def test_passes_are_deterministic_and_a_preview_tells_the_truth(
         return
 
     first, second = play(story, quiet, policy), play(story, quiet, policy)
-    request = first.request(budget=300)
+    request = first.request("command", budget=300)
     preview = first.l1.preview_pass(request)
     assert preview == first.l1.preview_pass(request)
     events = first.l1.evict_with_query(request)
@@ -104,7 +104,7 @@ def test_a_restored_session_decides_as_the_one_that_was_recorded(story: Story) -
 @given(stories, st.integers(60, 600))
 def test_the_low_watermark_is_reached_whenever_enough_may_go(story: Story, budget: int) -> None:
     talk = play(story, lambda _: None)
-    request = talk.request(budget=budget, tokens_before=talk.l1.tokens())
+    request = talk.request("command", budget=budget, tokens_before=talk.l1.tokens())
     after = finished(talk.l1.evict_with_query(request)).tokens_after
     left = [
         turn
@@ -263,6 +263,17 @@ def test_passes_are_rare_between_the_watermarks() -> None:
             talk.run(budget=4000, tokens_before=talk.l1.tokens())
             runs += 1
     assert runs <= 100 * talk.l1.turns[1].tokens / (0.25 * 4000) + 1
+
+
+def test_a_pass_that_finds_nothing_is_none_unless_it_was_asked_for() -> None:
+    talk = Talk()
+    talk.say("user", LONG * 4, is_task=True)
+    automatic: tuple[Trigger, ...] = ("watermark", "messages", "eager", "overflow")
+    for trigger in automatic:
+        assert talk.run(trigger, budget=100) == []
+    started, _ = talk.run("command", budget=100)
+    assert isinstance(started, ev.PassStarted)
+    assert started.pass_ == 1
 
 
 def test_scores_belong_to_an_iri() -> None:

@@ -79,6 +79,66 @@ async def test_c4_an_overflow_is_tried_twice_then_explained_and_the_session_goes
         assert run.outcome == "done"
 
 
+TASK = "Describe the orders database. " + "".join(
+    f"Column {number} belongs to team {number * 37 % 991}. " for number in range(300)
+)
+
+
+@pytest.mark.parametrize("refused", [(0,), (1, 2), (0, 1)])
+async def test_c4_an_overflow_never_cuts_the_task_and_says_what_the_user_can_do(
+    tmp_path: Path, mind: Mind, refused: tuple[int, ...]
+) -> None:
+    def script(body: dict[str, Any], number: int) -> dict[str, Any]:
+        return OVERFLOW if number in refused else answer(body, number)
+
+    async with live(script, tmp_path, mind, settings=["context.budget=16000"]) as run:
+        await say(run, TASK, "And the customers?", "And the invoices?")
+        assert {run.texts(number)[0] for number in range(len(run.requests()))} == {TASK}
+        assert not any(change.attached for change in run.events(ev.TurnFidelityChanged))
+        told = [e.text for e in run.events(ev.TaskFinished) if e.outcome == "failed"]
+        assert told
+        for text in told:
+            assert "the task 2" in text
+            assert "/attach 1 frees" in text
+        await say(run, "/attach 1", "Once more?")
+        assert len(run.texts()[0]) < len(TASK) / 2
+        await say(run, "/recall 1", "Whole?")
+        assert (run.texts()[0], run.outcome) == (TASK, "done")
+
+
+async def test_c4_what_cannot_be_freed_is_not_tried_again_and_again(
+    tmp_path: Path, mind: Mind
+) -> None:
+    async with live(answer, tmp_path, mind, settings=["context.budget=100"]) as run:
+        for text in ("Describe the orders database", "Are you there?", "And now?"):
+            await say(run, text)
+            assert run.outcome == "failed"
+            assert "context.budget" in run.session.state.answer
+        assert run.events(ev.PassStarted) == []
+        assert run.requests() == []
+
+
+async def test_c3_one_undo_shows_whole_again_what_an_overflow_made_an_attachment(
+    tmp_path: Path, mind: Mind
+) -> None:
+    log = "".join(f"line {number} of the pasted log\n" for number in range(600))
+
+    def script(body: dict[str, Any], number: int) -> dict[str, Any]:
+        return OVERFLOW if number in (1, 2) else answer(body, number)
+
+    async with live(script, tmp_path, mind) as run:
+        await say(run, "Describe the orders database", log)
+        turn = run.turn(3)
+        assert (turn.attached, run.outcome) == (True, "done")
+        attached = next(c for c in run.events(ev.TurnFidelityChanged) if c.attached)
+        done = [e for e in run.events(ev.PassFinished) if e.pass_ == attached.pass_]
+        assert done[0].tokens_after == run.events(ev.RequestSent)[-1].tokens
+        assert any("/undo" in notice.text for notice in run.events(ev.Notice))
+        await say(run, "/undo", "Go on")
+        assert log in run.texts()
+        assert not turn.attached
+
+
 async def test_c5_one_number_on_one_basis_everywhere(tmp_path: Path, mind: Mind) -> None:
     async with live(answer, tmp_path, mind, settings=SMALL) as run:
         await say(run, "Describe the orders database", *questions(8))

@@ -36,9 +36,10 @@ def sentence(change: TurnFidelityChanged, state: SessionState) -> str:
     if change.phase == "recall":
         return "recalled by you"
     if change.attached:
-        return "an attachment now: whole it did not fit"
+        by_user = change.phase == "user"
+        return "an attachment now, by you" if by_user else "an attachment now: whole it did not fit"
     if change.after == "full":
-        return "back: pinned by you" if change.phase == "user" else "back in full"
+        return "back: protected by you" if change.phase == "user" else "back in full"
     text = f"{verb}: {_cause(change, state)}"
     return f"{text} · pass {change.pass_}" if change.pass_ is not None else text
 
@@ -80,12 +81,17 @@ def fitting(change: TurnFidelityChanged, state: SessionState, room: int) -> str:
 def separator(done: PassState, *, brief: bool = False) -> str:
     """What a pass did, on one line; `brief` with letters for the fidelities."""
     after = "…" if done.tokens_after is None else f"{done.tokens_after:,}"
-    ends = {change.iri: change.after for change in done.changes}  # one turn may change twice
+    # One turn may change twice; an attachment is still there in full.
+    ends = {change.iri: change.after for change in done.changes if not change.attached}
     counts = Counter(ends.values())
+    attached = sum(change.attached for change in done.changes)
     if brief:
-        letters = " ".join(f"{kind[0].upper()}{count}" for kind, count in counts.items())
-        return f"pass {done.pass_} · {done.tokens_before:,}→{after} tok · {letters or 'no changes'}"
+        letters = [f"{kind[0].upper()}{count}" for kind, count in counts.items()]
+        did = " ".join([*letters, f"att{attached}"] if attached else letters) or "no changes"
+        return f"pass {done.pass_} · {done.tokens_before:,}→{after} tok · {did}"
     parts = [f"{counts[kind]} {word}" for kind, word in _VERBS.items() if counts[kind]]
+    if attached:
+        parts.append(f"{attached} attached")
     did = ", ".join(parts) or ("no changes" if done.tokens_after is not None else "running")
     return f"pass {done.pass_} · {done.trigger} · {done.tokens_before:,} → {after} tok · {did}"
 
