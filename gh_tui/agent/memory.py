@@ -165,11 +165,17 @@ class WorkingMemory:
                 await self._bus.publish(ev.Notice(level="info", text=text))
                 return False
             events = self._l1.evict_with_query(self._pass_request(trigger, proposed, again))
-            await self._bus.publish_all(events)
+            await self._bus.publish_all([self._as_sent(event) for event in events])
         changes = [event for event in events if isinstance(event, ev.TurnFidelityChanged)]
         if attached := [change.iri for change in changes if change.attached]:
             await self._bus.publish(told_attached(attached))
         return bool(changes)
+
+    def _as_sent(self, event: ev.Event) -> ev.Event:
+        """A pass may change the standing block too: its end says what a request has now."""
+        if not isinstance(event, ev.PassFinished):
+            return event
+        return replace(event, tokens_after=self._assemble().tokens)
 
     def _still_wanted(self, trigger: Trigger) -> bool:
         """Whether a pass that waited for another one still has something to do."""

@@ -127,11 +127,8 @@ def much_protected(l1: L1Session, budget: int, factor: float = 1.0) -> str:
     ordinary = [
         f"/unpin {turn.number} ({tokens})" for turn, tokens in l1.demotable(factor)[:_NAMED]
     ]
-    inputs = [
-        f"/attach {turn.number} ({tokens})"
-        for turn, tokens in l1.attachable(factor)[:_NAMED]
-        if turn.guarded
-    ]
+    large = [pair for pair in l1.attachable(factor) if pair[0].guarded]
+    inputs = [f"/attach {turn.number} ({tokens})" for turn, tokens in large[:_NAMED]]
     ways = f" Lower that with {', '.join(ordinary + inputs)}." if ordinary or inputs else ""
     return (
         f"The task, pins and your instructions hold {held} tokens, {100 * held // max(1, budget)} "

@@ -10,8 +10,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from gh_tui.embedding.calibration import NATIVE
+from gh_tui.embedding.vectors import unpack
 from gh_tui.events import types as ev
 from gh_tui.providers.scripted.manners import count_usage
 from gh_tui.runtime import Mind
@@ -141,10 +144,14 @@ async def test_c3_one_undo_shows_whole_again_what_an_overflow_made_an_attachment
 
 async def test_c5_one_number_on_one_basis_everywhere(tmp_path: Path, mind: Mind) -> None:
     async with live(answer, tmp_path, mind, settings=SMALL) as run:
-        await say(run, "Describe the orders database", *questions(8))
+        rule = "Never name a customer in your answers"
+        await say(run, "Describe the orders database", rule, *questions(8))
+        said_again = 0
         for sent in run.events(ev.RequestSent):
             assert sent.tokens == sum(entry.tokens for entry in sent.manifest)
             assert sent.budget == 1200
+            said_again += any(entry.part == "standing" for entry in sent.manifest)
+        assert said_again > 3
         assert run.session.state.request == run.events(ev.RequestSent)[-1]
         kinds = (ev.PassFinished, ev.RequestSent)
         for one, other in zip(run.events(*kinds), run.events(*kinds)[1:], strict=False):
@@ -174,6 +181,16 @@ async def test_c6_without_usage_the_estimate_is_shown_and_fires(tmp_path: Path, 
         assert [event.trigger for event in run.events(ev.PassStarted)].count("watermark") >= 2
 
 
+def assert_nothing_learned(run: Live, told: ev.TruncationSuspected) -> None:
+    """After a cut is noticed each turn is estimated as before, in request after request."""
+    later = [sent for sent in run.events(ev.RequestSent) if sent.request > told.request]
+    assert len(later) > 3
+    counts: dict[str | None, set[int]] = {}
+    for entry in (entry for sent in later for entry in sent.manifest if entry.iri):
+        counts.setdefault(entry.iri, set()).add(entry.tokens)
+    assert {len(tokens) for tokens in counts.values()} == {1}
+
+
 async def test_c7_a_prompt_that_the_server_cut_is_told_and_not_learned_from(
     tmp_path: Path, mind: Mind
 ) -> None:
@@ -189,9 +206,7 @@ async def test_c7_a_prompt_that_the_server_cut_is_told_and_not_learned_from(
         sent = {event.request: event for event in run.events(ev.RequestSent)}
         assert told[-1].sent == sent[told[-1].request].tokens
         assert run.session.state.truncation == told[-1]
-        grown = [event.tokens for request, event in sent.items() if request >= told[0].request]
-        assert len(grown) > 4
-        assert grown == sorted(grown), "a cut report must not shrink the estimate"
+        assert_nothing_learned(run, told[0])
 
 
 async def test_c7_a_prompt_that_outgrows_a_silent_limit_by_small_steps_is_told(
@@ -210,9 +225,7 @@ async def test_c7_a_prompt_that_outgrows_a_silent_limit_by_small_steps_is_told(
         assert told.reported == limit
         assert real[told.request - 1] < limit + 900
         assert max(b - a for a, b in pairwise(real)) < 400
-        grown = [sent.tokens for sent in run.events(ev.RequestSent)[told.request - 1 :]]
-        assert len(grown) > 4
-        assert grown == sorted(grown), "a cut report must not shrink the estimate"
+        assert_nothing_learned(run, told)
 
 
 async def test_c7_a_server_that_reads_whole_prompts_is_not_suspected(
@@ -328,3 +341,17 @@ async def test_c15_scores_use_the_range_that_the_threshold_needs(
             assert scores[texts["talk"][7][0]] < 0.3
             assert sum(score >= 0.3 for score in known) >= 12
             assert max(known) - min(known) > 0.4
+
+
+async def test_c15_passes_compare_in_the_calibrated_range(tmp_path: Path, mind: Mind) -> None:
+    settings = [*SMALL, "eviction.policy=classic"]
+    async with live(answer, tmp_path, mind, settings=settings) as run:
+        await say(run, "Describe the orders database", *questions(8))
+        vectors = {e.iri: unpack(e.embedding) for e in run.events(ev.TurnScored) if e.embedding}
+        queries = {e.pass_: e.query_iri for e in run.events(ev.PassStarted)}
+        changes = [c for c in run.events(ev.TurnFidelityChanged) if c.phase == "fusion"]
+        assert len(changes) > 4
+        for change in changes:
+            cosine = float(vectors[change.iri] @ vectors[queries[change.pass_]])
+            similarity = NATIVE.similarity(np.array([cosine], np.float32))[0]
+            assert change.terms["query"] == pytest.approx(similarity, abs=0.002)
