@@ -149,6 +149,9 @@ async def test_the_header_counts_what_is_in_view() -> None:
         total = sum(turn.tokens for turn in state.turns.values())
         assert f"{tokens:,} of {total:,} tok in view" in lines(app.timeline)[0]
         assert f"F● full {len(seen)}  M◐ masked 1" in lines(app.timeline)[0]
+        await pilot.resize_terminal(80, 40)
+        await pilot.pause()
+        assert f"{tokens:,}/{total:,} tok confirmed" in lines(app.timeline)[0]
 
 
 async def test_a_rebuild_shows_what_the_events_showed() -> None:

@@ -189,7 +189,6 @@ def header_row(ledger: Ledger, width: int) -> list[Piece]:
 _HEADER_FORMS = (
     (True, True, "threshold "),
     (True, True, ""),
-    (True, False, ""),
     (False, True, "< "),
     (False, True, ""),
     (False, False, "< "),
