@@ -262,10 +262,10 @@ class IndexStore:
         return dict(self._db.execute("select id, session from files").fetchall())
 
     def occurrences(self, word: str) -> list[tuple[int, str]]:
-        """How often a word was said; for a lone character, each pair that it is in."""
+        """How often a word was said; for a lone character, the commonest pairs that it is in."""
         sql = "select cnt, term from word_rows where term = ?"
         if is_lone(word):
-            sql = "select cnt, term from word_rows where instr(term, ?)"
+            sql = "select cnt, term from word_rows where instr(term, ?) order by cnt desc limit 200"
         return self._db.execute(sql, (word,)).fetchall()
 
     def places(self, word: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
