@@ -149,9 +149,11 @@ async def _read(
         sessions.append(
             await _recorded(name, transcript.format, _system(messages), turns, embedding)
         )
-    if short:
-        many = f"{len(short)} of {transcript.conversations} conversations: "
-        tell(f"{many if transcript.conversations > 1 else ''}{max(short)} tool calls at most")
+    if short and transcript.conversations == 1:
+        tell(f"{short[0]} tool calls")
+    elif short:
+        few = f"{max(short)} tool calls or fewer"
+        tell(f"{len(short)} of {transcript.conversations} conversations: {few}")
     if transcript.skipped:
         tell(f"{transcript.skipped} damaged lines")
     return sessions

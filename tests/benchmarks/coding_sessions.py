@@ -272,17 +272,16 @@ def measure(folder: Path, skip: Skip) -> list[Row]:
         skip: told of each file that is left out, and of a split without sessions.
     """
     sessions = asyncio.run(read_sessions(files_in(folder), skip))
-    rows: list[Row] = []
-    for split, part in (
-        ("development", sessions[::2]),
-        ("test", sessions[1::2]),
-        ("all", sessions),
-    ):
-        if part:
-            rows += compare(part, split, methods())
-        else:
-            skip(split, f"no recorded session with {LEAST_CALLS} tool calls in {folder}")
-    return rows
+    least = f"{LEAST_CALLS} tool calls or more in {folder}"
+    if not sessions:
+        skip("sessions", f"there is none of {least}")
+        return []
+    splits = {"development": sessions[::2], "test": sessions[1::2], "all": sessions}
+    if not splits["test"]:
+        skip("test", f"there is a single session of {least}")
+    return [
+        row for split, part in splits.items() if part for row in compare(part, split, methods())
+    ]
 
 
 def worth(row: Row) -> float:

@@ -118,7 +118,7 @@ def test_what_nobody_refers_to_has_no_recall(tmp_path: Path) -> None:
 
 def test_nothing_to_measure_is_said(tmp_path: Path) -> None:
     write_session(tmp_path / "b.json", 3)
-    with pytest.raises(NoData, match=r"b\.json: 3 tool calls.*no recorded session"):
+    with pytest.raises(NoData, match=r"b\.json: 3 tool calls; sessions: there is none of 8"):
         bench.tables(tmp_path)
 
 
