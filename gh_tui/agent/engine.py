@@ -200,7 +200,7 @@ class Engine:
         if self._runner.paused:
             self._runner.resume()
             await self._bus.publish(ev.AgentResumed(by=by))
-        elif not self.busy and (self._desk.waiting or len(self._inbox)):
+        elif not self.busy and (len(self._inbox) or await self._runner.has_work()):
             self._retry = True
             self._start()
 

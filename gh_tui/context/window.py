@@ -99,7 +99,7 @@ def require_fit(l1: L1Session, request: Assembled, budget: Budget, factor: float
         f"The request needs {request.tokens} tokens and may have {budget.available} (window "
         f"{budget.window}, {budget.source}; {budget.reserve} kept for the answer, {budget.tools} "
         f"for tools). {_filled(l1, request, factor)} {_advice(l1, factor)}, or raise "
-        "context.budget or context.window."
+        "context.budget or context.window. Then /resume tries again."
     )
 
 
@@ -117,7 +117,7 @@ def refused(
     return MemoryFullError(
         f"{refusal.rstrip('.')}. The request has {request.tokens} tokens, and no pass can free "
         f"more. {_filled(l1, request, factor)} {_advice(l1, factor)}, or use a model with a "
-        "larger window."
+        "larger window. Then /resume tries again."
     )
 
 

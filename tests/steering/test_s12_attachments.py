@@ -170,9 +170,10 @@ async def test_a_supplement_too_large_for_a_smaller_window_becomes_an_attachment
         await again.session.submit(command)
         with pytest.raises(UsageError, match="large and shown whole"):
             await again.session.submit(command)
-        await again.session.submit("And now?")
+        await again.session.submit("/resume")
         await again.session.wait_idle()
         assert again.outcome == "done"
+        assert again.texts()[-1] == "Are you there?"
         assert attached(shown(again))
     async with live([OK] * 2, tmp_path, mind, resume=recording) as again:
         await again.session.submit("Are you there?")
