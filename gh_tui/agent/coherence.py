@@ -52,10 +52,19 @@ class CoherenceWatch:
         """Whether there is anything to look at."""
         return len(self._l1) > self._seen
 
-    async def restore(self) -> None:
-        """Take in the turns of a resumed session without deciding anything again."""
-        self._rule.check(await self._all_as_seen(self._l1.turns))
-        self._seen = len(self._l1)
+    async def restore(self, rebased: Iterable[tuple[int, str]]) -> None:
+        """Take in the turns of a resumed session without deciding anything again.
+
+        Args:
+            rebased: after how many turns which input became the task, in order.
+        """
+        turns = self._l1.turns
+        for count, iri in rebased:
+            self._rule.check(await self._all_as_seen(turns[self._seen : count]))
+            self._rule.rebase(self._l1.turn(iri).embedding)
+            self._seen = count
+        self._rule.check(await self._all_as_seen(turns[self._seen :]))
+        self._seen = len(turns)
 
     def rebase(self, task: Vector | None) -> None:
         """Begin a new topic by decree: what follows is no shift from the old one.

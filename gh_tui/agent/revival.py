@@ -54,7 +54,7 @@ async def revive(parts: Parts, restored: Restored) -> None:
     await parts.bus.publish_all(parts.l1.mend(parts.memory.factor))
     if restored.state.task is not None:
         await parts.scorer.set_task(restored.state.task)
-    await parts.coherence.restore()
+    await parts.coherence.restore(restored.rebased())
     await _close_open_ends(parts, restored)
     _wait_again(parts, restored)
 

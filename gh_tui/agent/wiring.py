@@ -39,7 +39,7 @@ from gh_tui.embedding.service import EmbeddingService
 from gh_tui.events import types as ev
 from gh_tui.events.bus import EventBus
 from gh_tui.events.state import SessionState
-from gh_tui.memory.coherence.monitor import TopicCoherence, usable_rule
+from gh_tui.memory.coherence.monitor import CoherenceConfig, TopicCoherence, usable_rule
 from gh_tui.memory.eviction import EvictionConfig
 from gh_tui.memory.index import Index
 from gh_tui.memory.l0 import L0
@@ -190,7 +190,8 @@ def build_agent(
     name, without = usable_rule(settings.coherence.rule, around.embedding.name)
     if without:
         bus.announce(ev.Notice(level="warning", text=without))
-    rule = TopicCoherence(name)
+    kind = CoherenceConfig(conversation=settings.coherence.conversation)
+    rule = TopicCoherence(name, kind)
     watch = CoherenceWatch(
         bus, l1, memory, rule, scorer.vector, each_input=settings.coherence.each_input
     )

@@ -60,6 +60,20 @@ class Restored:
         turn = self.state.turns.get(newer or "")
         return None if turn is not None and turn.withdrawn else newer
 
+    def rebased(self) -> list[tuple[int, str]]:
+        """Each time a later input became the task: how many turns there were, and its IRI."""
+        seen: set[str] = set()
+        found = []
+        for envelope in self.past:
+            match envelope.event:
+                case ev.TurnAdded(iri=iri):
+                    seen.add(iri)
+                case ev.TaskStarted(iri=str(iri)) if iri in seen:
+                    found.append((len(seen), iri))
+                case _:
+                    pass
+        return found
+
     def take(self, envelope: Envelope) -> None:
         """Take in one record."""
         self.state.apply(envelope)

@@ -78,6 +78,8 @@ class CoherenceSettings:
 
     rule: Literal["contrast", "adjacent", "learned"] = "contrast"
     """`learned` knows the native embedder only; with another one `contrast` takes its place."""
+    conversation: Literal["session", "dialogue"] = "session"
+    """A session in which most inputs serve one task, or a dialogue that wanders."""
     interval_seconds: float = 120.0
     each_input: bool = True
     """Also look after each input, not only on the schedule."""

@@ -123,15 +123,15 @@ class Reader:
 
 
 def compose_dialogues() -> list[Dialogue]:
-    """Sessions with an agent that says nothing, or what it is asked about, or either."""
+    """Sessions with an agent that says nothing, or what it has to say, or either."""
     made = []
     for material in load_material():
         for number, session in enumerate(compose(material, seed=1)[::_EVERY]):
             texts: list[str] = []
-            for place, text in enumerate(session.inputs):
+            for place, (text, answer) in enumerate(session.said):
                 done = _DONE[material.language][(number + place) % 3]
-                echo = number % 3 == 0 or (number % 3 == 1 and place % 2 == 0)
-                texts += [text, _ABOUT[material.language].format(text) if echo else done]
+                speaks = number % 3 == 0 or (number % 3 == 1 and place % 2 == 0)
+                texts += [text, answer if speaks else done]
             ends = () if session.boundary is None else (2 * session.boundary - 1,)
             made.append(Dialogue(tuple(texts), (True, False) * len(session.inputs), ends))
     return made

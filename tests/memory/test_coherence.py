@@ -113,7 +113,39 @@ def test_inputs_on_a_rebased_task_are_compared_with_it(embed: Embed) -> None:
 def test_the_first_inputs_are_quiet(embed: Embed) -> None:
     old, new = SHIFTS["en code to cooking"]
     results = feed(TopicCoherence(), turns((old[0], *new), embed, REPLIES["ok"]))
-    assert not [result for result in results if result.shift or result.provisional]
+    assert not [result for result in results[:6] if result.shift]
+    assert [r.shift.boundary_iri for r in results if r.shift] == ["u1"], "delayed, not forbidden"
+
+
+def test_what_a_new_topic_begins_with_is_not_left_at_once(embed: Embed) -> None:
+    old, new = SHIFTS["en code to cooking"]
+    _, party = SHIFTS["en report to party"]
+    made = turns((*old, *new[:2], *party), embed, REPLIES["ok"])
+    assert [r.shift.boundary_iri for r in feed(TopicCoherence(), made) if r.shift] == ["u4"]
+    hasty = TopicCoherence(config=CoherenceConfig(cooldown_inputs=1))
+    assert len([r for r in feed(hasty, made) if r.shift]) > 1
+
+
+@pytest.mark.parametrize(
+    "talk",
+    [
+        ("Did you see the football last night? Unbelievable.", "Hopefully they win."),
+        ("今天下班想去吃火锅。", "听起来不错！"),
+        ("Duh, hujan deras sekali di sini.", "Semoga cepat reda."),
+    ],
+)
+def test_small_talk_stands_on_neither_side_of_a_gap(talk: tuple[str, str], embed: Embed) -> None:
+    old, new = SHIFTS["en code to cooking"]
+    plain = turns((*old, *new), embed, REPLIES["echo"])
+    said, answer = talk
+    aside = [
+        CoherenceTurn("t", "user", said, embed(said), is_input=True),
+        CoherenceTurn("ta", "assistant", answer, embed(answer), is_input=False),
+    ]
+    for place in (2, 6, 10):
+        results = feed(TopicCoherence(), [*plain[:place], *aside, *plain[place:]])
+        shifts = {r.shift.boundary_iri: i for i, r in enumerate(results) if r.shift}
+        assert shifts == {"u4": 14}
 
 
 @pytest.mark.parametrize("broken", [None, np.zeros(512, np.float32), np.ones(3, np.float32)])

@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gh_tui.memory.coherence.departure import departure, is_filler
+from gh_tui.memory.coherence.departure import Exchange, SmallTalk, departure, is_filler
 from gh_tui.memory.coherence.gaps import LOOK_AHEAD, GapWindow
 from gh_tui.memory.coherence.types import CoherenceTurn, Floats, Shift, Vector
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gh_tui.memory.coherence.profile import Profile
 
 _NEW_INPUTS = LOOK_AHEAD + 1
 _REACH = 24
 _SAME = 0.9
+_EARLY = 0.7
+"""How sure it must be while the topic has few inputs: the first ones are often far apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,42 +36,46 @@ class _Kept:
 class SessionContrast:
     """Decides by certainty: an agent session, in which most inputs serve one task.
 
-    The turns of the topic so far are weighed against the one, two and three latest inputs.
-    With one or two a boundary is provisional; only three confirm it. Agent turns only vouch for
-    an input that resembles them; those that are filler or say the same again are left out.
+    The turns of the topic so far are weighed against the one, two and three latest inputs and
+    the agent's answers to them. With one or two a boundary is provisional; only the third
+    confirms it. Small talk with its answers, and agent turns that are filler or say the same again,
+    are left out.
     """
 
     def __init__(
         self, profile: Profile, *, certainty: float, quiet_inputs: int, cooldown_inputs: int
     ) -> None:
         self._profile = profile
+        self._talk = SmallTalk(profile)
         self._limit = certainty
         self._quiet = quiet_inputs
         self._cooldown = cooldown_inputs
-        self._least = quiet_inputs
+        self._least = 1
         self._turns: list[_Kept] = []
         self.provisional: str | None = None
 
     def restart(self, task: Floats | None) -> None:
         """Begin a new topic, with the vector of its task if it is known."""
         self._turns = [] if task is None else [_Kept("", task, task, is_input=True)]
-        self._least = self._quiet
+        self._least = 1
         self.provisional = None
 
     def observe(self, turn: CoherenceTurn, vector: Floats, head: Floats) -> Shift | None:
         """Take the next turn; the shift it confirms, if any."""
-        if turn.is_input or self._says_something(vector):
-            self._turns.append(_Kept(turn.iri, vector, head, turn.is_input))
-        if not turn.is_input:
+        if self._talk.covers(vector, is_input=turn.is_input):
             return None
+        if not turn.is_input and not self._says_something(vector):
+            return None
+        self._turns.append(_Kept(turn.iri, vector, head, turn.is_input))
         self.provisional = None
         places = [i for i, kept in enumerate(self._turns) if kept.is_input]
         for new in range(min(_NEW_INPUTS, len(places) - self._least), 0, -1):
             latest = places[-new:]
-            if self._certainty(latest) < self._limit or self._begins_later(latest):
+            limit = self._limit if len(places) - new >= self._quiet else max(self._limit, _EARLY)
+            if self._certainty(latest) < limit or self._begins_later(latest):
                 continue
-            if new == _NEW_INPUTS:
-                return self._confirm(latest)
+            if new == _NEW_INPUTS and turn.is_input:
+                return self._confirm(latest, limit)
             self.provisional = self._turns[latest[0]].iri
             break
         return None
@@ -86,22 +94,32 @@ class SessionContrast:
     def _certainty(self, places: list[int]) -> float:
         """That a topic begins at the first of these turns; the last are its inputs so far."""
         first = places[0]
-        old = [self._turns[0], *self._turns[max(1, first - _REACH) : first]]
-        new = [self._turns[place] for place in places]
-        return departure(
-            self._profile,
-            [kept.vector for kept in old if kept.is_input],
-            [kept.vector for kept in old if not kept.is_input],
-            [kept.vector for kept in new],
-            [kept.head for kept in new],
-        )
+        before = [self._turns[0], *self._turns[max(1, first - _REACH) : first]]
+        after = self._turns[first : self._end(places[-1])]
+        return departure(self._profile, _exchanges(before), _exchanges(after))
 
-    def _confirm(self, places: list[int]) -> Shift:
+    def _end(self, place: int) -> int:
+        """Where the next input stands, or would."""
+        later = (i for i in range(place + 1, len(self._turns)) if self._turns[i].is_input)
+        return next(later, len(self._turns))
+
+    def _confirm(self, places: list[int], limit: float) -> Shift:
         boundary = self._turns[places[0]].iri
         coherences = tuple(1.0 - self._certainty(places[:new]) for new in range(1, _NEW_INPUTS + 1))
         del self._turns[: places[0]]
         self._least = self._cooldown
-        return Shift(boundary, coherences, 1.0 - self._limit, "contrast")
+        return Shift(boundary, coherences, 1.0 - limit, "contrast")
+
+
+def _exchanges(turns: Sequence[_Kept]) -> list[Exchange]:
+    """Inputs with the agent's turns that follow each; turns before the first go to it."""
+    places = [i for i, kept in enumerate(turns) if kept.is_input]
+    found: list[Exchange] = []
+    for place, end in zip(places, [*places[1:], len(turns)], strict=True):
+        start = place if found else 0
+        answers = tuple(kept.vector for kept in turns[start:end] if not kept.is_input)
+        found.append(Exchange(turns[place].vector, turns[place].head, answers))
+    return found
 
 
 class DialogueContrast:

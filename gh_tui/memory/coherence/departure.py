@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import exp
 from typing import TYPE_CHECKING
 
@@ -17,31 +18,39 @@ if TYPE_CHECKING:
 
 _LEAST = 0.05
 _OPENING_LIMIT = 6.0
+_TALKS = 2.0
+_OPENS = -2.0
 
 
-def departure(
-    profile: Profile,
-    old: Sequence[Floats],
-    replies: Sequence[Floats],
-    new: Sequence[Floats],
-    heads: Sequence[Floats],
-) -> float:
-    """The certainty, in [0, 1], that the new inputs are about something else.
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """An input with what the agent said to it."""
 
-    Three things speak for it: they are far from what was said, in cosine and along the axes of
-    topics; the first of them reads like the opening of a task; none of them is filler or small
-    talk. Filler, which could follow anything, hardly counts on either side.
+    input: Floats
+    """float64[dim]"""
+    head: Floats
+    """float64[dim] of its first sentence."""
+    answers: tuple[Floats, ...] = ()
+    """float64[dim] of each of the agent's turns that says something."""
+
+
+def departure(profile: Profile, before: Sequence[Exchange], after: Sequence[Exchange]) -> float:
+    """The certainty, in [0, 1], that the latest inputs are about something else.
+
+    Four things speak for it: they are far from what was said, in cosine and along the axes of
+    topics; so are the answers they got, if they got any; the first of them reads like the opening
+    of a task; none of them is filler or small talk. Filler, which could follow anything, hardly
+    counts on either side. An input that is near an earlier answer is near the topic; being far
+    from answers says nothing, as many are alike.
 
     Args:
         profile: of the embedder.
-        old: float64[dim] of each input of the topic so far, at least one.
-        replies: float64[dim] of the agent's turns among them. An input that is near one of them
-            is near the topic; being far from them says nothing, as many replies are alike.
-        new: float64[dim] of each new input, one to three.
-        heads: the same for their first sentences.
+        before: the topic so far, at least one exchange.
+        after: one to three exchanges; the last may have no answer yet.
     """
-    features = departure_features(profile, old, replies, new, heads)
-    weights = profile.certainty[len(new) - 1]
+    features = departure_features(profile, before, after)
+    answered = any(one.answers for one in after)
+    weights = (profile.answered if answered else profile.certainty)[len(after) - 1]
     total = weights["bias"] + sum(
         features[name] * weight for name, weight in weights.items() if name != "bias"
     )
@@ -49,32 +58,32 @@ def departure(
 
 
 def departure_features(
-    profile: Profile,
-    old: Sequence[Floats],
-    replies: Sequence[Floats],
-    new: Sequence[Floats],
-    heads: Sequence[Floats],
+    profile: Profile, before: Sequence[Exchange], after: Sequence[Exchange]
 ) -> dict[str, float]:
     """What `departure` weighs; the arguments are the same."""
-    before, after = _centred(profile, old), _centred(profile, new)
-    said = _centred(profile, heads)
-    axes_before, axes_after = unit(before @ profile.topic), unit(after @ profile.topic)
+    old, new = (
+        _centred(profile, [e.input for e in before]),
+        _centred(profile, [e.input for e in after]),
+    )
+    said = _centred(profile, [one.head for one in after])
+    axes_before, axes_after = unit(old @ profile.topic), unit(new @ profile.topic)
     filler, talk = _chance(profile.filler.of(said)), _chance(profile.talk.of(said))
-    weight_before = _weight(_chance(profile.filler.of(before)))
+    weight_before = _weight(_chance(profile.filler.of(old)))
     weight_after = _weight(filler)
     share = weight_after / weight_after.sum()
     cross = axes_after @ axes_before.T
-    said_before = _centred(profile, [*old, *replies])
-    nearest = (after @ said_before.T).max(axis=1)
+    replies = [answer for one in before for answer in one.answers]
+    said_before = np.concatenate([old, _centred(profile, replies)]) if replies else old
+    nearest = (new @ said_before.T).max(axis=1)
     nearest_axes = (axes_after @ unit(said_before @ profile.topic).T).max(axis=1)
     pairs = (axes_after @ axes_after.T)[np.triu_indices(len(new), 1)]
     opening = float(profile.opening.of(said[:1])[0])
-    return {
+    features = {
         "topic": float(unit(weight_before @ axes_before) @ unit(weight_after @ axes_after)),
         "topic_mean": float(cross.mean(axis=1) @ share),
         "topic_max": float(nearest_axes @ share),
         "topic_head": float(nearest_axes[0]),
-        "cosine": float(unit(weight_before @ before) @ unit(weight_after @ after)),
+        "cosine": float(unit(weight_before @ old) @ unit(weight_after @ new)),
         "cosine_max": float(nearest @ share),
         "unity": float(pairs.mean()) if len(new) > 1 else 0.0,
         "opening": max(-_OPENING_LIMIT, min(_OPENING_LIMIT, opening)),
@@ -83,11 +92,64 @@ def departure_features(
         "talk": float(talk.mean()),
         "talk_head": float(talk[0]),
     }
+    answers = [answer for one in after for answer in one.answers]
+    if answers:
+        features |= _answered(profile, said_before, _centred(profile, answers))
+        features |= _whole(profile, before, after)
+    return features
+
+
+def _answered(profile: Profile, said_before: Floats, answers: Floats) -> dict[str, float]:
+    middle, middle_before = unit(answers.mean(axis=0)), unit(said_before.mean(axis=0))
+    return {
+        "answer_max": float((answers @ said_before.T).max(axis=1).mean()),
+        "answer_mean": float(middle @ middle_before),
+    }
+
+
+def _whole(
+    profile: Profile, before: Sequence[Exchange], after: Sequence[Exchange]
+) -> dict[str, float]:
+    """Exchanges as wholes: a terse input gets its meaning from the answer."""
+    old, new = _wholes(profile, before), _wholes(profile, after)
+    axes_old, axes_new = unit(old @ profile.topic), unit(new @ profile.topic)
+    pairs = (axes_new @ axes_new.T)[np.triu_indices(len(new), 1)]
+    return {
+        "whole_topic": float(unit(axes_old.sum(axis=0)) @ unit(axes_new.sum(axis=0))),
+        "whole_mean": float((axes_new @ axes_old.T).mean()),
+        "whole_cosine": float(unit(old.sum(axis=0)) @ unit(new.sum(axis=0))),
+        "whole_max": float((new @ old.T).max(axis=1).mean()),
+        "whole_unity": float(pairs.mean()) if len(new) > 1 else 0.0,
+    }
+
+
+def _wholes(profile: Profile, exchanges: Sequence[Exchange]) -> Floats:
+    rows = []
+    for one in exchanges:
+        centred = _centred(profile, [one.input, *one.answers])
+        rows.append(centred[0] + unit(centred[1:].sum(axis=0)) if one.answers else centred[0])
+    return unit(np.array(rows))
 
 
 def is_filler(profile: Profile, vector: Floats) -> bool:
     """Whether a turn reads as an acknowledgement, a short follow-up or a refinement."""
     return bool(profile.filler.of(_centred(profile, [vector]))[0] > 0)
+
+
+class SmallTalk:
+    """Knows small talk: an input that reads so and opens nothing, and what the agent says to it."""
+
+    def __init__(self, profile: Profile) -> None:
+        self._profile = profile
+        self._in_it = False
+
+    def covers(self, vector: Floats, *, is_input: bool) -> bool:
+        """Whether the next turn, float64[dim], is small talk."""
+        if is_input:
+            row = _centred(self._profile, [vector])
+            talks, opens = self._profile.talk.of(row)[0], self._profile.opening.of(row)[0]
+            self._in_it = bool(talks > _TALKS and opens < _OPENS)
+        return self._in_it
 
 
 def _centred(profile: Profile, vectors: Sequence[Floats]) -> Floats:

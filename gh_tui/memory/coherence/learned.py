@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from gh_tui.embedding.vectors import unpack
+from gh_tui.memory.coherence.departure import SmallTalk
 from gh_tui.memory.coherence.features import SPANS, GapFeatures
 from gh_tui.memory.coherence.types import CoherenceTurn, Floats, Shift, Vector
 
@@ -166,7 +167,7 @@ class LearnedRule:
         model: LearnedModel,
         decision: GapDecision,
         *,
-        replies_count_once: bool = False,
+        session: bool = False,
     ) -> None:
         """Start a session.
 
@@ -174,14 +175,15 @@ class LearnedRule:
             profile: of the embedder that `model` was trained with.
             model: the weights.
             decision: what to make of them.
-            replies_count_once: between two inputs only the agent's first turn is seen, so that
-                two turns later means the next input however long the agent works.
+            session: it listens to a session: small talk is passed over, and between two inputs
+                only the agent's first turn is seen, so that two turns later means the next input
+                however long the agent works.
         """
         self._dim = profile.dim
         self._model = model
         self._gaps = GapFeatures(profile, model.prototypes, model.session)
         self._decision = decision
-        self._once = replies_count_once
+        self._talk = SmallTalk(profile) if session else None
         self._last: CoherenceTurn | None = None
 
     @property
@@ -197,7 +199,7 @@ class LearnedRule:
     def observe(self, turn: CoherenceTurn) -> Shift | None:
         """Take the next turn; one without a usable vector is passed over."""
         vector = self._usable(turn.vector)
-        if vector is None or (self._once and not self._counts(turn)):
+        if vector is None or not self._counts(turn, vector):
             return None
         self._last = turn
         self._gaps.add(turn, vector)
@@ -206,7 +208,11 @@ class LearnedRule:
         ]
         return self._decision.observe(turn, chances)
 
-    def _counts(self, turn: CoherenceTurn) -> bool:
+    def _counts(self, turn: CoherenceTurn, vector: Floats) -> bool:
+        if self._talk is None:
+            return True
+        if self._talk.covers(vector, is_input=turn.is_input):
+            return False
         if turn.is_input:
             return True
         return turn.role == "assistant" and self._last is not None and self._last.is_input

@@ -55,6 +55,8 @@ class Profile:
     """Is it small talk?"""
     certainty: tuple[dict[str, float], ...]
     """For one, two and three new inputs: weight of each feature, and `bias`."""
+    answered: tuple[dict[str, float], ...]
+    """The same where the agent has answered some of them."""
     signals: dict[str, tuple[float, float, float]]
     """Mean, standard deviation and weight of each signal at a gap."""
     quantiles: tuple[float, ...]
@@ -82,6 +84,7 @@ def load_profile() -> Profile:
         filler=_direction(raw["filler"]),
         talk=_direction(raw["talk"]),
         certainty=tuple(raw["certainty"]),
+        answered=tuple(raw["answered"]),
         signals={name: (row[0], row[1], row[2]) for name, row in raw["signals"].items()},
         quantiles=tuple(raw["quantiles"]),
         common=raw["common"],

@@ -39,9 +39,11 @@ class Shift:
     boundary_iri: str
     """The input that opens the new topic."""
     similarities: tuple[float | None, ...]
-    """In [0, 1], calibrated: each input since the boundary to the topic before it."""
+    """In [0, 1], how near what came since the boundary is to the topic before it. `adjacent`: each
+    input, calibrated; `contrast` and `learned`: one less the certainty of the rule, with one, two
+    and three inputs."""
     threshold: float
-    """The limit of the rule that was passed."""
+    """What they had to be below."""
     rule: RuleName
 
 
