@@ -80,6 +80,12 @@ def _memory_speed(data: Path) -> list[Table]:
     return memory_speed.measure()
 
 
+def _screen_speed(data: Path) -> list[Table]:
+    from tests.benchmarks import screen_speed
+
+    return screen_speed.measure()
+
+
 def _locomo(data: Path) -> list[Table]:
     from tests.benchmarks import locomo
 
@@ -181,6 +187,7 @@ SUITE: Final = (
     Benchmark("topic_shift", _topic_shift, (*_CORPORA, "structflowbench")),
     Benchmark("learned_shift", _learned_shift, _CORPORA),
     Benchmark("memory_speed", _memory_speed),
+    Benchmark("screen_speed", _screen_speed),
     Benchmark("locomo", _locomo, ("locomo/locomo10.json",)),
     Benchmark("coding_sessions", _coding_sessions, ("sessions", "../sessions", ".")),
     Benchmark("search_speed", _search_speed),
