@@ -74,7 +74,8 @@ async def _measure(turns: int) -> Times:
                 text = f"one more {len(state.turns)} {number}"
                 added = ev.TurnAdded(iri=text, role="user", text=text, summary=text, tokens=3)
                 last = envelopes[-1]
-                state.apply(entry := Envelope(last.seq + number + 1, last.time, "s", added))
+                seq = len(envelopes) + number + 1
+                state.apply(entry := Envelope(seq, last.time, "s", added))
                 begun = time.perf_counter()
                 app.timeline.show(state, entry)
                 lines(app.timeline)
