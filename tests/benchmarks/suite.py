@@ -74,6 +74,12 @@ def _learned_shift(data: Path) -> list[Table]:
     return learned_shift.measure(data)
 
 
+def _drift(data: Path) -> list[Table]:
+    from tests.benchmarks import drift
+
+    return drift.measure()
+
+
 def _memory_speed(data: Path) -> list[Table]:
     from tests.benchmarks import memory_speed
 
@@ -186,6 +192,7 @@ SUITE: Final = (
     Benchmark("query_unknown", _query_unknown, ("locomo/locomo10.json",)),
     Benchmark("topic_shift", _topic_shift, (*_CORPORA, "structflowbench")),
     Benchmark("learned_shift", _learned_shift, _CORPORA),
+    Benchmark("drift", _drift),
     Benchmark("memory_speed", _memory_speed),
     Benchmark("screen_speed", _screen_speed),
     Benchmark("locomo", _locomo, ("locomo/locomo10.json",)),
