@@ -29,7 +29,8 @@ def preview_words(preview: PassPreviewed, l1: L1Session) -> str:
         f"{preview.tokens_before:,} of {preview.budget:,} so far. Run now, it would "
     )
     if ends:
-        head += f"change {counted(len(ends), 'turn')} and leave about {preview.tokens_after:,} tokens:"
+        left = f"{preview.tokens_after:,} tokens"
+        head += f"change {counted(len(ends), 'turn')} and leave about {left}:"
     else:
         head += "take nothing."
     lines = [head]

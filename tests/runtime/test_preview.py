@@ -55,7 +55,7 @@ async def test_a_preview_says_what_the_pass_then_does(tmp_path: Path, mind: Mind
         assert previewed.tokens_before == started.tokens_before
         assert previewed.tokens_after == started.tokens_before - sum(c.tokens_freed for c in taken)
         told = notice.text.splitlines()
-        assert f"{finished.tokens_after:,} tokens" in told[0]
+        assert f"{previewed.tokens_after:,} tokens" in told[0]
         assert f"{started.tokens_before:,} of 1,700 so far" in told[0]
         for change in taken:
             number = change.iri.rpartition("/")[2]
