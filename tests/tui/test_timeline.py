@@ -6,7 +6,7 @@ from gh_tui.clock import timestamp
 from gh_tui.events import types as ev
 from gh_tui.events.envelope import Envelope
 from gh_tui.events.state import fold
-from gh_tui.events.values import Fidelity, Phase
+from gh_tui.events.values import Fidelity, Phase, ToolCall
 from gh_tui.tui.theme_files import DEFAULT_DARK, DEFAULT_LIGHT
 from gh_tui.tui.widgets.entry import EntryScreen
 from tests.tui.panes import Panes, lines, poor_segments, segments, widths
@@ -380,6 +380,19 @@ async def test_foreign_text_is_literal() -> None:
         await pilot.pause()
         svg = app.export_screenshot()
         assert not set(svg) & set("\x1b\x07\x9b\u202e\u200b")
+
+
+async def test_a_turn_that_only_calls_says_what() -> None:
+    app = Panes()
+    story = Story()
+    call = ToolCall(id="c1", name="list_files\x1b[0m", arguments={})
+    story.say(
+        ev.TurnAdded(iri=iri(1), role="assistant", text="", summary="", tokens=9, calls=(call,))
+    )
+    async with app.run_test(size=(80, 24)) as pilot:
+        play(app, story.envelopes)
+        await pilot.pause()
+        assert "→ list_files␛[0m" in row_of(app, "agent")
 
 
 async def test_a_damaged_time_is_a_dash() -> None:

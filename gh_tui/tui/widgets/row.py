@@ -227,7 +227,7 @@ def detail_rows(turn: TurnState, ledger: Ledger, width: int) -> tuple[list[Piece
         first.append((_reason_style(turn), reasons.sentence(change, ledger.state) + "  "))
     if words:
         first.append(("mark", words + "  "))
-    first.append(("text", one_line(turn.summary or turn.text, width * 2)))
+    first.append(("text", one_line(_said(turn), width * 2)))
     seen, full = ledger.seen.get(turn.iri, 0), ledger.tokens_full(turn)
     tokens = f"{seen:,}" if turn.fidelity == "full" else f"{full:,}→{seen:,}"
     return first, [("dim", f" {score_words(turn)} · {tokens} tok")]
@@ -246,10 +246,15 @@ def score_words(turn: TurnState) -> str:
     return f"score {total:.2f}{terms}{basis}"
 
 
+def _said(turn: TurnState) -> str:
+    """What a turn says in short, or which tools it calls."""
+    return turn.summary or turn.text or ", ".join(f"→ {call.name}" for call in turn.calls)
+
+
 def _words(
     turn: TurnState, ledger: Ledger, columns: Columns, body: str, *, full: bool
 ) -> list[Piece]:
-    summary = one_line(turn.summary or turn.text, columns.text * 2 + 8)
+    summary = one_line(_said(turn), columns.text * 2 + 8)
     would = ledger.would.get(turn.iri)
     change = turn.last_change if would is None else would
     style = _reason_style(turn) if would is None else "preview"
