@@ -66,12 +66,11 @@ class AttachmentStore(TurnStore):
     def _detach(
         self, rows: Iterable[int], phase: Phase, factor: float
     ) -> list[ev.TurnFidelityChanged]:
-        """Show the attachments among rows whole again."""
-        return [
-            self._attach(row, phase, factor, attached=False)
-            for row in rows
-            if self._turns[row].attached and row not in self._withdrawn
-        ]
+        """Show the attachments among rows whole again, and exempt them."""
+        back = [row for row in rows if self._turns[row].attached and row not in self._withdrawn]
+        for row in back:
+            self._exempt(row)
+        return [self._attach(row, phase, factor, attached=False) for row in back]
 
     def _set_attached(self, row: int, attached: bool) -> None:
         """Show an input as an attachment from now on, or whole again."""

@@ -88,21 +88,21 @@ class L1Session(AttachmentStore):
         self,
         turns: Iterable[L1Turn],
         *,
-        exempt: Iterable[str] = (),
+        exempt: Mapping[str, bool] | None = None,
         passes: Mapping[int, Sequence[ev.TurnFidelityChanged]] | None = None,
     ) -> None:
         """Fill an empty session from a recording: turns as they were left, scores included.
 
-        `exempt` holds the IRIs that the user brought back since the latest input, `passes`
-        what each pass changed.
+        `exempt` holds the IRIs that the user brought back and no pass may take yet, with whether
+        a request has shown each since, `passes` what each pass changed.
         """
         restored = list(turns)
         for turn in restored:
             self.add(turn)
         for turn in restored:
             self.touch(turn.iri, turn.last_access)
-        for iri in exempt:
-            self._exempt(self._row[iri])
+        for iri, shown in (exempt or {}).items():
+            self._exempt(self._row[iri], shown=shown)
         self._passes = {number: tuple(changes) for number, changes in (passes or {}).items()}
         self._last_pass = max(self._passes, default=0)
 
@@ -200,8 +200,7 @@ class L1Session(AttachmentStore):
         row = self._row[iri]
         self.touch(iri, now)
         changes = self._raise([row], "recall", factor) + self._detach([row], "recall", factor)
-        for part in {row, *(self._row[c.iri] for c in changes)}:
-            self._exempt(part)
+        self._exempt(row)
         return list(changes)
 
     def undo_pass(
@@ -215,9 +214,8 @@ class L1Session(AttachmentStore):
         rows = list(dict.fromkeys(self._row[change.iri] for change in taken))
         attached = [self._row[change.iri] for change in taken if change.attached]
         changes = self._raise(rows, "undo", factor) + self._detach(attached, "undo", factor)
-        for row in rows:
-            self.touch(self._turns[row].iri, now)
-            self._exempt(row)
+        for iri in {change.iri for change in changes}:
+            self.touch(iri, now)
         self._stuck_at = None
         return list(changes)
 

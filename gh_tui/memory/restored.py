@@ -11,7 +11,7 @@ from gh_tui.errors import EmbeddingError, RecordingError
 from gh_tui.events import types as ev
 from gh_tui.events.envelope import Envelope
 from gh_tui.events.state import SessionState
-from gh_tui.events.values import ToolCall
+from gh_tui.events.values import Phase, ToolCall
 from gh_tui.journal.reader import read_records
 from gh_tui.memory.turn import iri_for, number_of
 
@@ -29,6 +29,8 @@ class Restored:
     created: dict[str, datetime] = field(default_factory=dict)
     accessed: dict[str, datetime] = field(default_factory=dict)
     """When each turn was last called up, by recall, pin or undo."""
+    exempt: dict[str, bool] = field(default_factory=dict)
+    """What the user brought back and no pass may take yet, with whether a request has shown it."""
     open_calls: dict[str, ToolCall] = field(default_factory=dict)
     """Calls without a result, by id, in order."""
     requested: set[str] = field(default_factory=set)
@@ -88,9 +90,9 @@ class Restored:
             case ev.TurnPinned(iri=iri):
                 self._access(iri, time)
             case ev.TurnFidelityChanged(
-                iri=iri, phase="recall" | "undo" | "user", terms=terms, attached=False
+                iri=iri, phase="recall" | "undo" | "user" as phase, terms=terms, attached=False
             ):
-                self._access(iri, time)
+                self._back(iri, phase, time)
                 if (newer := terms.get("replaced_by")) is not None:
                     self.replaced[iri] = iri_for(self.session, int(newer))
             case ev.UserInputReceived(iri=iri, attached=attached):
@@ -103,6 +105,7 @@ class Restored:
             case ev.RequestSent(request=request):
                 self.last_request = max(self.last_request, request)
                 self.answering, self.partial = request, None
+                self.exempt = dict.fromkeys(self.exempt, True)
             case ev.ReplyProgress() as event:
                 self.partial = event
             case ev.ReplyFinished():
@@ -115,6 +118,8 @@ class Restored:
         self.added[event.iri] = event
         if time is not None:
             self.created[event.iri] = time
+        if event.role == "user":  # ends what L1 exempts, once a request has shown it
+            self.exempt = {iri: shown for iri, shown in self.exempt.items() if not shown}
         if event.role == "assistant":  # L1 takes no later result for earlier calls
             self.requested.clear()
             self.open_calls = {call.id: call for call in event.calls}
@@ -130,6 +135,11 @@ class Restored:
     def _access(self, iri: str, time: datetime | None) -> None:
         if time is not None:
             self.accessed[iri] = time
+
+    def _back(self, iri: str, phase: Phase, time: datetime | None) -> None:
+        self._access(iri, time)
+        if phase != "user":
+            self.exempt[iri] = False
 
     def _number(self, iri: str) -> None:
         try:

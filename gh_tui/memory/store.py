@@ -269,9 +269,10 @@ class TurnStore:
         shown = forms.full_text(turn, self.result_limit, self.attached_limit)
         return shown, turn.tokens if shown is turn.text else count_message(shown)
 
-    def _exempt(self, row: int) -> None:
+    def _exempt(self, row: int, *, shown: bool = False) -> None:
         self._table.exempt[row] = True
-        self._unshown.add(row)
+        if not shown:
+            self._unshown.add(row)
 
     def _end_exemptions(self) -> None:
         self._table.exempt[:] = False
@@ -286,17 +287,21 @@ class TurnStore:
     ) -> list[ev.TurnFidelityChanged]:
         """Bring rows to full; a unit that was one line or archived comes back whole.
 
-        What the user took back stays away.
+        What the user took back stays away. Recall and undo exempt what they bring back.
         """
         wanted: dict[int, None] = {}
         for row in rows:
             collapsed = self._table.level[row] <= SUMMARY
             wanted.update(dict.fromkeys(self._unit(row) if collapsed else [row]))
-        return [
-            self._change(row, FULL, phase, {}, factor)
+        back = [
+            row
             for row in sorted(wanted)
             if self._table.level[row] != FULL and row not in self._withdrawn
         ]
+        if phase != "user":
+            for row in back:
+                self._exempt(row)
+        return [self._change(row, FULL, phase, {}, factor) for row in back]
 
     def _change(
         self, row: int, after: int, phase: Phase, terms: dict[str, float | None], factor: float

@@ -23,9 +23,16 @@ LOOK: dict[str, Any] = {"calls": [{"name": "list_files", "arguments": {"path": "
 def crash(run: Live, folder: Path) -> Path:
     """What a power cut would leave: the file as it is now."""
     assert run.session.recording is not None
+    folder.mkdir(exist_ok=True)
     target = folder / run.session.recording.name
     shutil.copy(run.session.recording, target)
     return target
+
+
+async def say(run: Live, *texts: str) -> None:
+    for text in texts:
+        await run.session.submit(text)
+        await run.session.wait_idle()
 
 
 async def test_waiting_supplements_are_there_and_go_with_the_next_input_in_order(
@@ -162,6 +169,32 @@ async def test_what_was_undone_before_is_not_undone_again(tmp_path: Path, mind: 
     async with live([], tmp_path, mind, settings=settings, resume=recording) as again:
         await again.session.submit("/undo")
         assert away(again) < before
+
+
+async def test_what_was_brought_back_is_spared_until_a_request_has_shown_it(
+    tmp_path: Path, mind: Mind
+) -> None:
+    fields = "The orders table holds one row for each order, with its customer, price and state. "
+    settings = ["context.budget=1200"]
+
+    def script(body: dict[str, Any], number: int) -> dict[str, Any]:
+        return {"text": f"Answer {number}. {fields * 4}"}
+
+    async with live(script, tmp_path, mind, settings=settings) as run:
+        await say(run, "Describe the orders", *(f"How is column {n} filled?" for n in range(8)))
+        await say(run, "/undo")
+        back = {c.iri for c in run.events(ev.TurnFidelityChanged) if c.phase == "undo"}
+        assert back
+        recording = crash(run, tmp_path)
+        await say(run, "Go on")
+        later = crash(run, tmp_path / "later")
+    async with live(script, tmp_path, mind, settings=settings, resume=recording) as again:
+        await say(again, "Go on")
+        manifest = again.events(ev.RequestSent)[0].manifest
+        assert {e.iri for e in manifest if e.fidelity == "full"} >= back
+    async with live(script, tmp_path, mind, settings=settings, resume=later) as again:
+        await say(again, "Once more", "/compact")
+        assert back & {c.iri for c in again.events(ev.TurnFidelityChanged)}, "spared for ever"
 
 
 async def test_what_became_the_task_is_the_task_after_a_resume(tmp_path: Path, mind: Mind) -> None:
