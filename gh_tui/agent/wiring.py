@@ -49,6 +49,7 @@ from gh_tui.memory.restored import Restored
 from gh_tui.memory.supplements import SupplementaryInputStore
 from gh_tui.memory.tokens import count_schemas
 from gh_tui.providers.base import ChatProvider, WindowSource
+from gh_tui.providers.wire import tools_to_openai
 from gh_tui.settings.model import Settings
 
 LOCAL_BUDGET = 1500
@@ -131,7 +132,7 @@ def build_agent(
     tools = make_tools(around, l0, lambda: l1.result_limit)
     specs = [tool.spec for tool in tools]
     native = provider.tool_protocol == "native"
-    schemas = [spec.parameters for spec in specs] if native else []
+    schemas = tools_to_openai(specs) if native else []
     context = settings.context
     manager = ContextWindowManager()
     usual = LOCAL_BUDGET if small else None

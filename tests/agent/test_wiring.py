@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gh_tui.agent.wiring import INDEX_SECONDS, Agent, Surroundings, build_agent
 from gh_tui.clock import ManualClock
+from gh_tui.events import types as ev
 from gh_tui.events.bus import EventBus
 from gh_tui.events.state import SessionState
 from gh_tui.memory.index import Index
@@ -16,6 +19,7 @@ from gh_tui.memory.turn import iri_for, new_turn
 from gh_tui.providers.select import open_provider
 from gh_tui.runtime import Mind
 from gh_tui.settings.load import load_settings
+from tests.harness import live
 from tests.memory.recordings import Recording, found
 
 INTERVAL = 7
@@ -81,3 +85,31 @@ async def test_other_sessions_are_taken_in_when_the_session_begins(
     clock.advance(1)
     assert await agent.batch.run_due() == ("index",)
     assert found(index, "cleaning")[0] == later
+
+
+async def test_tool_schemas_count_as_they_are_sent(tmp_path: Path, mind: Mind) -> None:
+    """A server that counts as the estimate does teaches it nothing, however short the talk."""
+
+    def exact(body: dict[str, Any], _number: int) -> dict[str, Any]:
+        texts = [message.get("content") or "" for message in body["messages"]]
+        texts.append(json.dumps(body["tools"], ensure_ascii=False, separators=(",", ":")))
+        tokens = sum(4 + len(text.encode()) // 4 for text in texts)
+        return {"text": "ok", "usage": {"prompt_tokens": tokens, "completion_tokens": 1}}
+
+    async with live(exact, tmp_path, mind) as run:
+        for text in ("Describe the orders database", "Go on", "And then?"):
+            await run.session.submit(text)
+            await run.session.wait_idle()
+        assert run.events(ev.RequestSent)[-1].tokens_basis == "confirmed"
+        assert run.session.state.token_factor == pytest.approx(1.0, abs=0.06)
+
+
+async def test_the_schema_protocol_sends_nothing_beside_the_messages(
+    tmp_path: Path, mind: Mind
+) -> None:
+    flags = ["provider.tool_protocol=schema", "context.window=8192", "context.reserve=1000"]
+    async with live([{"text": "ok"}], tmp_path, mind, settings=flags, window=8192) as run:
+        await run.session.submit("Describe the orders database")
+        await run.session.wait_idle()
+        assert "tools" not in run.server.requests[-1].body
+        assert run.events(ev.RequestSent)[0].budget == 8192 - 1000
