@@ -120,7 +120,10 @@ class WorkingMemory:
         sent = request.tokens + self._estimator.scale(self._budget.tools)
         least = sum(least_tokens(message.text) for message in request.messages)
         fresh = request.tokens - request.prefix_kept if request.prefix_kept else None
-        self._estimator.confirm(sent, usage.prompt_tokens, least, fresh)
+        reported, cached = usage.prompt_tokens, usage.cached_tokens or 0
+        if cached > reported:  # the server counts cached tokens beside the others
+            reported += cached
+        self._estimator.confirm(sent, reported, least, fresh)
 
     async def make_room(self) -> None:
         """Run a pass if one is due before the next request.

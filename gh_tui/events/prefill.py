@@ -47,9 +47,10 @@ class Prefill:
         """Take in what came back."""
         usage = event.usage or {}
         if "cached_tokens" in usage:
-            read = usage.get("prompt_tokens", 0)
-            self.cached = min(usage["cached_tokens"], read)
-            self.fresh, self.basis = read - self.cached, "confirmed"
+            self.cached, read = usage["cached_tokens"], usage.get("prompt_tokens", 0)
+            # Some servers count the cached tokens among those of the prompt, others beside them.
+            self.fresh = read - self.cached if self.cached <= read else read
+            self.basis = "confirmed"
             if self.kept:
                 self.held = min(1.0, self.cached / self.kept)
         waited = event.first_ms

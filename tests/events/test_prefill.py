@@ -53,6 +53,13 @@ def test_a_cache_that_held_half_is_expected_to_hold_half() -> None:
     assert (prefill.cached, prefill.fresh, prefill.basis) == (500, 700, "estimated")
 
 
+def test_cached_tokens_may_be_counted_beside_those_of_the_prompt() -> None:
+    prefill = Prefill()
+    prefill.sent(sent(760, 700))
+    prefill.answered(reply(usage={"prompt_tokens": 50, "cached_tokens": 700}))
+    assert (prefill.cached, prefill.fresh, prefill.basis) == (700, 50, "confirmed")
+
+
 def test_the_speed_is_that_of_the_latest_requests() -> None:
     prefill = Prefill()
     assert prefill.speed is None
