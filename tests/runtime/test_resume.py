@@ -182,14 +182,14 @@ async def test_what_was_brought_back_is_spared_until_a_request_has_shown_it(
 
     async with live(script, tmp_path, mind, settings=settings) as run:
         await say(run, "Describe the orders", *(f"How is column {n} filled?" for n in range(8)))
-        await say(run, "/undo")
+        await say(run, "/compact", "/undo")
         back = {c.iri for c in run.events(ev.TurnFidelityChanged) if c.phase == "undo"}
         assert back
         recording = crash(run, tmp_path)
         await say(run, "Go on")
         later = crash(run, tmp_path / "later")
     async with live(script, tmp_path, mind, settings=settings, resume=recording) as again:
-        await say(again, "Go on")
+        await say(again, "/compact", "Go on")
         manifest = again.events(ev.RequestSent)[0].manifest
         assert {e.iri for e in manifest if e.fidelity == "full"} >= back
     async with live(script, tmp_path, mind, settings=settings, resume=later) as again:
