@@ -347,6 +347,8 @@ class SessionState:
         turn = self.turns.get(iri or "")
         if turn is not None:
             turn.class_, turn.standing = event.class_, event.standing
+            if event.by == "user" and event.standing and event.answer is None:
+                turn.demoted = False  # the later word of the user holds
         for asked in (entry, turn):
             if asked is not None:
                 asked.related = event.related

@@ -154,11 +154,12 @@ class L1Session(AttachmentStore):
             ValueError: the turn is the task, which stays.
         """
         row = self._row[iri]
-        if self._turns[row].is_task:
+        turn = self._turns[row]
+        if turn.is_task:
             raise ValueError("the task cannot be demoted")
-        if not self._table.guarded[row]:
+        if not turn.guarded:
             return []
-        self._mark(row, pinned=False, demoted=True)
+        self._mark(row, pinned=False, demoted=turn.is_supplement or turn.standing)
         return [ev.TurnUnpinned(iri=iri)]
 
     def replace_instruction(self, iri: str, by: str, factor: float = 1.0) -> list[ev.Event]:

@@ -257,9 +257,13 @@ class TurnStore:
         return list(self._raise([row], "user", factor))
 
     def set_standing(self, iri: str, standing: bool, factor: float = 1.0) -> list[ev.Event]:
-        """Follow the class of an input: one that is a standing instruction now stands in full."""
+        """Follow the class that the user gives an input: what is to stand now stands in full.
+
+        Also if the user had made it an ordinary turn before.
+        """
         row = self._row[iri]
-        self._mark(row, standing=standing)
+        demoted = self._turns[row].demoted and not standing
+        self._mark(row, standing=standing, demoted=demoted)
         return list(self._raise([row] if self._table.guarded[row] else [], "user", factor))
 
     # Small steps.

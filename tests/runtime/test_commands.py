@@ -153,6 +153,27 @@ async def test_the_class_of_an_input_can_be_changed(tmp_path: Path, mind: Mind) 
         assert (run.turn(3).standing, run.turn(3).class_) == (True, "ProvideConstraint")
 
 
+@pytest.mark.parametrize(
+    "said", [["/pin 3", "/unpin 3"], ["/class 3 GuideDirection", "/unpin 3"], ["/pin 3"]]
+)
+async def test_an_input_that_was_unpinned_can_become_an_instruction(
+    said: list[str], tmp_path: Path, mind: Mind
+) -> None:
+    async with live(ANSWERS, tmp_path, mind) as run:
+        await say(run, "Plan a library service", "What is the capital of France?", *said)
+        await say(run, "/class 3 ProvideConstraint")
+        assert (run.turn(3).standing, run.turn(3).demoted) == (True, False)
+        assert run.session.recording is not None
+        recording = run.session.recording
+        await say(run, "/unpin 3", "/class 3 AddContext")
+        assert run.turn(3).demoted, "an ordinary class protects nothing"
+        await say(run, "/class 3 ProvideConstraint", "/preview")
+        assert "no pass may take: #1, #3" in run.events(ev.Notice)[-1].text
+    async with live(ANSWERS, tmp_path, mind, resume=recording) as again:
+        await say(again, "/preview")
+        assert "no pass may take: #1, #3" in again.events(ev.Notice)[-1].text
+
+
 async def test_recall_is_seen_by_the_next_request(tmp_path: Path, mind: Mind) -> None:
     long: list[dict[str, Any]] = [{"text": f"Step {n} of the plan. " * 40} for n in range(9)]
     async with live(long, tmp_path, mind, settings=["context.budget=1000"]) as run:
