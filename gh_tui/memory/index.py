@@ -28,7 +28,7 @@ from gh_tui.events import types as ev
 from gh_tui.journal.reader import read_records
 from gh_tui.memory.bm25 import Bm25
 from gh_tui.memory.harvest import harvest, mark_before, storable
-from gh_tui.memory.hits import Hit, best, is_related
+from gh_tui.memory.hits import Hit, best, related
 from gh_tui.memory.hybrid import hybrid
 from gh_tui.memory.index_store import Entry, File, IndexStore, is_passing, remove_index
 from gh_tui.memory.index_view import IndexView
@@ -188,7 +188,8 @@ class Index:
         # Left out before the ranking: the others are then measured among themselves.
         kept = np.flatnonzero(~np.isin(view.files, own)) if own else slice(None)
         words, near = words[kept], near[kept]
-        if not is_related(words, near):
+        told = related(words, near)
+        if not told.any():
             return []
         scores = hybrid(words, near, asks=view.asks[kept], sessions=view.files[kept])
         scores[view.lengths[kept] == 0] = -np.inf
@@ -197,7 +198,7 @@ class Index:
         for row in best(scores, limit):
             entry = store.entry(number=int(ids[row]))
             if entry is not None:
-                hits.append(_hit(entry, float(scores[row])))
+                hits.append(_hit(entry, float(scores[row]), is_related=bool(told[row])))
         return hits
 
     def _words(self, store: IndexStore, query: str) -> NDArray[np.float32]:
@@ -364,6 +365,14 @@ def _changed(path: Path, file: File) -> bool:
     return False
 
 
-def _hit(entry: Entry, score: float) -> Hit:
-    role = cast("Role", entry.role)
-    return Hit(entry.iri, role, entry.summary, score, entry.session, entry.title, entry.time)
+def _hit(entry: Entry, score: float, *, is_related: bool) -> Hit:
+    return Hit(
+        entry.iri,
+        cast("Role", entry.role),
+        entry.summary,
+        score,
+        entry.session,
+        entry.title,
+        entry.time,
+        is_related,
+    )

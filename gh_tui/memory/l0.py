@@ -14,7 +14,7 @@ from gh_tui.errors import RecordingError
 from gh_tui.events.types import TurnAdded
 from gh_tui.memory.columns import Column
 from gh_tui.memory.harvest import searched_text
-from gh_tui.memory.hits import Hit, best, is_related
+from gh_tui.memory.hits import Hit, best, related
 from gh_tui.memory.hybrid import hybrid
 from gh_tui.memory.lexicon import Lexicon
 from gh_tui.memory.packed import PackedVectors
@@ -84,7 +84,7 @@ class L0:
         near = self._vectors.cosines(vector, len(self._turns))
         hidden = self._hidden.view
         words[hidden], near[hidden] = 0.0, np.nan
-        if not is_related(words, near):
+        if not related(words, near).any():
             return []
         scores = hybrid(words, near, asks=self._lexicon.asks)
         scores[hidden] = -np.inf

@@ -128,6 +128,16 @@ async def test_what_was_recorded_just_now_is_found_and_read(
     assert f"{other} [user" in text
 
 
+async def test_the_only_turn_of_another_session_is_found(tmp_path: Path) -> None:
+    iri = Recording(tmp_path, "old").say("Deploy the Zephyr firmware to the greenhouse sensors.")
+    index = Index(tmp_path)
+    text = await SearchMemory(archive("x"), no_meaning, Library(index, "live")).run(
+        {"query": "Zephyr firmware"}
+    )
+    assert f"{iri} [user" in text
+    index.close()
+
+
 async def test_damage_to_the_index_does_not_reach_the_agent(
     library: Library, tmp_path: Path
 ) -> None:

@@ -151,7 +151,7 @@ class SearchMemory:
         if self._library is None:
             return []
         hits = self._library.search(query, vector, page * OTHERS)
-        return [hit for hit in hits[(page - 1) * OTHERS :] if hit.score > 0]
+        return [hit for hit in hits[(page - 1) * OTHERS :] if hit.is_related]
 
     async def _vector(self, query: str) -> NDArray[np.float32] | None:
         if not query_words(query):
