@@ -63,7 +63,7 @@ def _fill(parts: Parts, restored: Restored) -> None:
     state = restored.state
     turns = [_turn(parts, restored, turn) for turn in state.turns.values()]
     passes = {number: done.changes for number, done in state.passes.items()}
-    parts.l1.restore(turns, exempt=restored.exempt, passes=passes)
+    parts.l1.restore(turns, exempt=restored.exempt, passes=passes, chosen=restored.chosen)
     for turn in takewhile(lambda turn: turn.role != "assistant", reversed(turns)):
         if turn.role == "user":
             parts.l1.hold(turn.iri)

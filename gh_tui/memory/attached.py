@@ -52,6 +52,10 @@ class AttachmentStore(TurnStore):
     ) -> ev.TurnFidelityChanged:
         level, before = LEVELS[self._table.level[row]], self._table.cost(row, FULL, factor)
         self._set_attached(row, attached)
+        if attached:
+            self._chosen.add(row)
+        else:
+            self._chosen.discard(row)
         return ev.TurnFidelityChanged(
             iri=self._turns[row].iri,
             before=level,

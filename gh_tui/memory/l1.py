@@ -90,11 +90,13 @@ class L1Session(AttachmentStore):
         *,
         exempt: Mapping[str, bool] | None = None,
         passes: Mapping[int, Sequence[ev.TurnFidelityChanged]] | None = None,
+        chosen: Iterable[str] = (),
     ) -> None:
         """Fill an empty session from a recording: turns as they were left, scores included.
 
         `exempt` holds the IRIs that the user brought back and no pass may take yet, with whether
-        a request has shown each since, `passes` what each pass changed.
+        a request has shown each since, `passes` what each pass changed, `chosen` the inputs that
+        the user made attachments.
         """
         restored = list(turns)
         for turn in restored:
@@ -103,6 +105,7 @@ class L1Session(AttachmentStore):
             self.touch(turn.iri, turn.last_access)
         for iri, shown in (exempt or {}).items():
             self._exempt(self._row[iri], shown=shown)
+        self._chosen = {self._row[iri] for iri in chosen}
         self._passes = {number: tuple(changes) for number, changes in (passes or {}).items()}
         self._last_pass = max(self._passes, default=0)
 
@@ -213,7 +216,7 @@ class L1Session(AttachmentStore):
         """
         taken = self._passes.pop(self._last_undoable() if number is None else number, ())
         rows = list(dict.fromkeys(self._row[change.iri] for change in taken))
-        attached = [self._row[change.iri] for change in taken if change.attached]
+        attached = [self._row[change.iri] for change in taken if self._attached_still(change)]
         changes = self._raise(rows, "undo", factor) + self._detach(attached, "undo", factor)
         for iri in {change.iri for change in changes}:
             self.touch(iri, now)
@@ -339,11 +342,16 @@ class L1Session(AttachmentStore):
             (number for number, taken in self._passes.items() if self._took(taken)), default=0
         )
 
+    def _attached_still(self, change: ev.TurnFidelityChanged) -> bool:
+        """Whether what a pass made an attachment is one because of that."""
+        row = self._row[change.iri]
+        return change.attached and self._turns[row].attached and row not in self._chosen
+
     def _took(self, taken: Iterable[ev.TurnFidelityChanged]) -> bool:
         """Whether something of a pass is still away: a resume knows of undone passes too."""
-        turns = ((change, self._turns[self._row[change.iri]]) for change in taken)
         return any(
-            turn.fidelity != "full" or (change.attached and turn.attached) for change, turn in turns
+            self.turn(change.iri).fidelity != "full" or self._attached_still(change)
+            for change in taken
         )
 
 

@@ -11,7 +11,7 @@ from gh_tui.errors import EmbeddingError, RecordingError
 from gh_tui.events import types as ev
 from gh_tui.events.envelope import Envelope
 from gh_tui.events.state import SessionState
-from gh_tui.events.values import Phase, ToolCall
+from gh_tui.events.values import ToolCall
 from gh_tui.journal.reader import read_records
 from gh_tui.memory.turn import iri_for, number_of
 
@@ -31,6 +31,8 @@ class Restored:
     """When each turn was last called up, by recall, pin or undo."""
     exempt: dict[str, bool] = field(default_factory=dict)
     """What the user brought back and no pass may take yet, with whether a request has shown it."""
+    chosen: set[str] = field(default_factory=set)
+    """Inputs that the user made attachments after they were in."""
     open_calls: dict[str, ToolCall] = field(default_factory=dict)
     """Calls without a result, by id, in order."""
     requested: set[str] = field(default_factory=set)
@@ -89,12 +91,10 @@ class Restored:
                 self._vector(iri, packed)
             case ev.TurnPinned(iri=iri):
                 self._access(iri, time)
-            case ev.TurnFidelityChanged(
-                iri=iri, phase="recall" | "undo" | "user" as phase, terms=terms, attached=False
-            ):
-                self._back(iri, phase, time)
-                if (newer := terms.get("replaced_by")) is not None:
-                    self.replaced[iri] = iri_for(self.session, int(newer))
+            case ev.TurnFidelityChanged(phase="recall" | "undo" | "user", attached=False) as event:
+                self._changed(event, time)
+            case ev.TurnFidelityChanged(iri=iri, phase="user", attached=True):
+                self.chosen.add(iri)
             case ev.UserInputReceived(iri=iri, attached=attached):
                 self._number(iri)
                 self.attached |= {iri} if attached else set()
@@ -136,10 +136,16 @@ class Restored:
         if time is not None:
             self.accessed[iri] = time
 
-    def _back(self, iri: str, phase: Phase, time: datetime | None) -> None:
+    def _changed(self, event: ev.TurnFidelityChanged, time: datetime | None) -> None:
+        """Take in what the user changed, but for attachments."""
+        iri = event.iri
         self._access(iri, time)
-        if phase != "user":
+        if (newer := event.terms.get("replaced_by")) is not None:
+            self.replaced[iri] = iri_for(self.session, int(newer))
+        if event.phase != "user":
             self.exempt[iri] = False
+        if event.whole:
+            self.chosen.discard(iri)
 
     def _number(self, iri: str) -> None:
         try:

@@ -61,6 +61,8 @@ class TurnStore:
         self._held: set[int] = set()
         self._unshown: set[int] = set()
         self._withdrawn: set[int] = set()
+        self._chosen: set[int] = set()
+        """Attachments by the user's choice, which is no part of any pass."""
 
     # What is there.
 

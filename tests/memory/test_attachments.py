@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gh_tui.events import types as ev
+from gh_tui.memory.l1 import L1Session
 from gh_tui.memory.table import FULL
 from gh_tui.memory.tokens import count, end_within, start_within
 from tests.memory.sessions import Talk, changes, finished
@@ -139,3 +140,18 @@ def test_the_user_attaches_any_input_and_recall_shows_it_whole() -> None:
     (back,) = changes(talk.l1.recall(task.iri, talk.now))
     assert (back.phase, back.whole, back.tokens_freed) == ("recall", True, -change.tokens_freed)
     assert talk.shown(0) == task.text
+
+
+def test_undo_of_a_pass_leaves_what_the_user_made_an_attachment() -> None:
+    talk = Talk(attached_limit=20)
+    talk.say("user", "Fix the parser.", is_task=True)
+    large = talk.say("user", "ordinary " * 300)
+    taken = changes(overflow(talk, 100))
+    assert [change.iri for change in taken] == [large.iri]
+    talk.l1.recall(large.iri, talk.now)
+    talk.l1.attach(large.iri)
+    again = L1Session(attached_limit=20)
+    again.restore(talk.l1.turns, passes=talk.passes, chosen=[large.iri])
+    for session in (talk.l1, again):
+        assert session.undo_pass(talk.now) == []
+        assert session.turn(large.iri).attached

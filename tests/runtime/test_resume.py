@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from pathlib import Path
 from typing import Any
@@ -195,6 +196,21 @@ async def test_what_was_brought_back_is_spared_until_a_request_has_shown_it(
     async with live(script, tmp_path, mind, settings=settings, resume=later) as again:
         await say(again, "Once more", "/compact")
         assert back & {c.iri for c in again.events(ev.TurnFidelityChanged)}, "spared for ever"
+
+
+async def test_undo_leaves_what_the_user_made_an_attachment(tmp_path: Path, mind: Mind) -> None:
+    over = {"status": 400, "error": {"message": "Too long.", "code": "context_length_exceeded"}}
+    log = "".join(f"line {number} of the pasted log\n" for number in range(600))
+    script: list[dict[str, Any]] = [{"text": "One."}, over, over, {"text": "Two."}]
+    async with live(script, tmp_path, mind) as run:
+        await say(run, "Describe the orders", log)
+        assert run.turn(3).attached
+        await say(run, "/recall 3", "/attach 3")
+        recording = crash(run, tmp_path)
+    async with live([], tmp_path, mind, resume=recording) as again:
+        with contextlib.suppress(UsageError):
+            await again.session.submit("/undo")
+        assert again.turn(3).attached
 
 
 async def test_what_became_the_task_is_the_task_after_a_resume(tmp_path: Path, mind: Mind) -> None:
