@@ -190,14 +190,17 @@ class WorkingMemory:
 
     def preview(self) -> ev.PassPreviewed:
         """What the next pass would do if it ran now."""
-        request = self._pass_request("watermark")
+        trigger, _ = self._l1.next_pass(self._assemble().tokens, self.budget)
+        request = self._pass_request(trigger)
         events = self._l1.preview_pass(request)
         changes = [event for event in events if isinstance(event, ev.TurnFidelityChanged)]
+        with self._l1.as_after(changes):
+            tokens_after = self._assemble().tokens
         return ev.PassPreviewed(
             policy=self._l1.config.policy,
             budget=request.budget,
             tokens_before=request.tokens_before,
-            tokens_after=request.tokens_before - sum(change.tokens_freed for change in changes),
+            tokens_after=tokens_after,
             changes=tuple(replace(change, pass_=None) for change in changes),
         )
 

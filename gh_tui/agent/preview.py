@@ -23,14 +23,10 @@ def preview_words(preview: PassPreviewed, l1: L1Session) -> str:
     gone = {change.iri for change in ends if change.after == "archived"}
     shown = [t.iri for t in l1.turns if t.fidelity != "archived" and t.iri not in gone]
     spared = [iri for iri in shown if l1.protected(iri)]
-    runs_at = int(l1.config.high_watermark * preview.budget)
-    head = (
-        f"The next pass runs above {runs_at:,} tokens; the next request has "
-        f"{preview.tokens_before:,} of {preview.budget:,} so far. Run now, it would "
-    )
+    head = f"{_when(preview, l1)} Run now, it would "
     if ends:
         left = f"{preview.tokens_after:,} tokens"
-        head += f"change {counted(len(ends), 'turn')} and leave about {left}:"
+        head += f"change {counted(len(ends), 'turn')} and leave {left}:"
     else:
         head += "take nothing."
     lines = [head]
@@ -41,6 +37,22 @@ def preview_words(preview: PassPreviewed, l1: L1Session) -> str:
     lines.append(f"Stay in view: {_ranges(map(number_of, shown))}")
     lines.append(f"Of these no pass may take: {_ranges(map(number_of, spared))}")
     return "\n".join(lines)
+
+
+def _when(preview: PassPreviewed, l1: L1Session) -> str:
+    """What will start the next pass, and how far that is."""
+    trigger, mark = l1.next_pass(preview.tokens_before, preview.budget)
+    has = f"{preview.tokens_before:,} tokens of {preview.budget:,}"
+    match trigger:
+        case "eager":
+            return f"A pass runs before each request; the next one has {has} so far."
+        case "messages":
+            return (
+                f"The next pass runs above {mark:,} messages; there are {l1.message_count():,} "
+                f"so far, and the next request has {has}."
+            )
+        case _:
+            return f"The next pass runs above {mark:,} tokens; the next request has {has} so far."
 
 
 def _ends(changes: Iterable[TurnFidelityChanged]) -> Iterator[TurnFidelityChanged]:

@@ -249,11 +249,7 @@ class ToolFinished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassPreviewed:
-    """What a pass would do if it ran now, since the user asked; nothing has changed.
-
-    `tokens_after` is `tokens_before` less what is freed; that the archive counts of the standing
-    block change with it is left out.
-    """
+    """What a pass would do if it ran now, since the user asked; nothing has changed."""
 
     policy: str
     budget: int

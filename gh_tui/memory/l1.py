@@ -7,7 +7,8 @@ them. The session is for one thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -232,14 +233,28 @@ class L1Session(AttachmentStore):
         request has grown by a tenth of the budget, or no longer fits.
         """
         config = self.config
-        stuck = self._stuck_at is not None and tokens <= min(
-            budget, self._stuck_at + int(_GROWTH * budget)
-        )
+        stuck = tokens <= self._waits_until(budget)
         if tokens > config.high_watermark * budget and not stuck:
             return "watermark"
         if self.message_count() > config.max_messages and not stuck:
             return "messages"
         return "eager" if config.eager else None
+
+    def next_pass(self, tokens: int, budget: int) -> tuple[Trigger, int]:
+        """What will start the next pass, and the tokens or messages above which it does.
+
+        That is the mark that is nearest to being passed; 0 where each request starts one.
+        """
+        config, messages = self.config, self.message_count()
+        if config.eager:
+            return "eager", 0
+        waits = self._waits_until(budget)
+        high = int(config.high_watermark * budget)
+        if tokens <= waits:
+            return "watermark", waits if messages > config.max_messages else max(high, waits)
+        if messages * high > tokens * config.max_messages:
+            return "messages", config.max_messages
+        return "watermark", high
 
     def evict_with_query(self, request: PassRequest) -> list[ev.Event]:
         """Run one pass and apply it.
@@ -277,6 +292,22 @@ class L1Session(AttachmentStore):
     def preview_pass(self, request: PassRequest) -> list[ev.Event]:
         """The events of the pass that `evict_with_query` would run, without running it."""
         return self._events(request, self._plan(request))
+
+    @contextmanager
+    def as_after(self, changes: Sequence[ev.TurnFidelityChanged]) -> Iterator[None]:
+        """Have turns at the fidelity that changes of a preview lead to, while the context lasts."""
+        before = [(self._row[change.iri], change.before) for change in changes]
+        for change in changes:
+            self._set_level(self._row[change.iri], LEVELS.index(change.after))
+        try:
+            yield
+        finally:
+            for row, fidelity in reversed(before):
+                self._set_level(row, LEVELS.index(fidelity))
+
+    def _waits_until(self, budget: int) -> int:
+        """Tokens up to which no pass runs after one that could not reach the low watermark."""
+        return -1 if self._stuck_at is None else min(budget, self._stuck_at + int(_GROWTH * budget))
 
     def _plan(self, request: PassRequest) -> PassPlan:
         rows = tuple(self._row[iri] for iri in request.proposed if iri in self._row)

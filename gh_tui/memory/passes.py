@@ -249,7 +249,7 @@ class PassPlanner:
             ceiling = min(ceiling, request.tokens_before)
         tokens = self._tokens - int(config.low_watermark * ceiling)
         messages = int(self._table.messages(self._level).sum())
-        if messages <= config.max_messages:
+        if messages <= config.max_messages and request.trigger != "messages":
             return tokens, 0
         return tokens, messages - int(config.low_watermark * config.max_messages)
 

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from gh_tui.clock import ManualClock
 from gh_tui.events import types as ev
 from gh_tui.events.codec import from_wire, to_wire
@@ -53,10 +55,10 @@ async def test_a_preview_says_what_the_pass_then_does(tmp_path: Path, mind: Mind
             (c.iri, c.before, c.after, c.phase, c.terms, c.tokens_freed) for c in previewed.changes
         ]
         assert previewed.tokens_before == started.tokens_before
-        assert previewed.tokens_after == started.tokens_before - sum(c.tokens_freed for c in taken)
+        assert previewed.tokens_after == run.events(ev.PassFinished)[-1].tokens_after
         told = notice.text.splitlines()
         assert f"{previewed.tokens_after:,} tokens" in told[0]
-        assert f"{started.tokens_before:,} of 1,700 so far" in told[0]
+        assert f"{started.tokens_before:,} tokens of 1,700 so far" in told[0]
         for change in taken:
             number = change.iri.rpartition("/")[2]
             line = next(line for line in told if line.startswith(f"#{number} "))
@@ -80,7 +82,7 @@ async def test_a_preview_of_nothing_says_so(tmp_path: Path, mind: Mind) -> None:
 async def test_a_preview_is_replayed_and_stands_until_the_memory_changes(
     tmp_path: Path, mind: Mind
 ) -> None:
-    async with live(answer, tmp_path, mind, settings=["context.budget=900"]) as run:
+    async with live(answer, tmp_path, mind, settings=["context.budget=700"]) as run:
         await say(run, "Explain the ledger", *(f"What is field {n}?" for n in range(3)))
         await say(run, "/preview")
         previewed = run.events(ev.PassPreviewed)[-1]
@@ -90,3 +92,27 @@ async def test_a_preview_is_replayed_and_stands_until_the_memory_changes(
         assert fold(recorded).preview == previewed
         await say(run, "And field 9?")
         assert run.session.state.preview is None
+
+
+@pytest.mark.parametrize(
+    ("setting", "trigger", "words"),
+    [
+        ("eviction.max_messages=12", "messages", "runs above 12 messages; there are 12 so far"),
+        ("eviction.eager=true", "eager", "A pass runs before each request"),
+        ("context.budget=1100", "watermark", "runs above 935 tokens"),
+    ],
+)
+async def test_a_preview_names_what_will_start_the_next_pass(
+    setting: str, trigger: str, words: str, tmp_path: Path, mind: Mind
+) -> None:
+    async with live(answer, tmp_path, mind, settings=["context.budget=8000", setting]) as run:
+        questions = [f"How is field {n} of the ledger filled in?" for n in range(5)]
+        await say(run, "Explain the ledger", *questions, "/preview")
+        assert words in run.events(ev.Notice)[-1].text.splitlines()[0]
+        previewed = run.events(ev.PassPreviewed)[-1]
+        assert trigger == "eager" or previewed.changes
+        await say(run, *questions)
+        passes = {e.pass_: e.trigger for e in run.events(ev.PassStarted)}
+        assert {*passes.values()} <= {trigger}
+        taken = {c.iri for c in run.events(ev.TurnFidelityChanged)}
+        assert {c.iri for c in previewed.changes} <= taken
