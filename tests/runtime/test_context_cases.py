@@ -26,7 +26,7 @@ OVERFLOW: dict[str, Any] = {
     "status": 400,
     "error": {"message": "too long", "code": "context_length_exceeded"},
 }
-SMALL = ["context.budget=1200"]
+SMALL = ["context.budget=900"]
 
 
 async def say(run: Live, *texts: str) -> None:
@@ -149,7 +149,7 @@ async def test_c5_one_number_on_one_basis_everywhere(tmp_path: Path, mind: Mind)
         said_again = 0
         for sent in run.events(ev.RequestSent):
             assert sent.tokens == sum(entry.tokens for entry in sent.manifest)
-            assert sent.budget == 1200
+            assert sent.budget == 900
             said_again += any(entry.part == "standing" for entry in sent.manifest)
         assert said_again > 3
         assert run.session.state.request == run.events(ev.RequestSent)[-1]
