@@ -25,8 +25,10 @@ _CJK: Final = re.compile(
 )
 _STEPS: Final = 20
 _LEAST_SENT: Final = 200
-_SHORT: Final = 0.48
-"""A report below this share of the fewest tokens a prompt is likely to have is clearly short."""
+_FEWEST: Final = 0.48
+"""No tokenizer makes a whole prompt of fewer tokens than this share of `least_tokens`."""
+_USUAL: Final = 0.7
+"""A count below this share of what is usual may be of a whole prompt, but is not trusted."""
 _IN_STEP: Final = 0.45
 """A count that follows the prompt by this share of the change is of a whole prompt."""
 _NO_GROWTH: Final = 0.02
@@ -34,10 +36,13 @@ _WAVERS: Final = 0.1
 """A count stands if it rises by less than that share of the growth, or falls by less than this
 share: a server that drops whole messages stays below its limit by a little, now and then."""
 _GROWN: Final = 400
-"""Growth of the prompt from which a count that stands is one that has met a limit."""
+"""Change of the prompt from which a count that stands, or comes again, is one of a limit."""
 _MOVED: Final = 50
 _WHOLE: Final = 0.9
 _NEW_PART: Final = 1.5
+"""New messages have fewer tokens than this share of their estimate."""
+_NEARLY: Final = (0.8, 1.1)
+"""The same where the estimate is close: from and to."""
 _BLOCK: Final = 256
 """Tokens up to which a server's cache may lag behind what was sent before."""
 
@@ -103,27 +108,64 @@ def _dump(value: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Mark:
-    """The report with which the count last moved."""
+class _Learned:
+    """What reports have taught."""
 
-    least: int
-    reported: int
     steps: int
+    """The factor, in steps of 1 / `_STEPS`."""
     target: float
-    confirmed: int
-    """What had been learned before it: it may be at the limit already."""
+    """The factor before it is rounded and clamped."""
+    confirmed: int = 0
+    """Reports that were taken in."""
+    usual: float = 1.0
+    """The share of `least_tokens` that the first of them had, 1 at most."""
 
-    def follows(self, least: int, reported: int) -> bool:
+
+@dataclass(frozen=True, slots=True)
+class _Report:
+    """What a server counted for one request."""
+
+    reported: int
+    least: int
+    fresh: int | None
+    before: _Learned
+    """What had been learned before it: it may be at a limit already."""
+    again: int = 0
+    """By how much the prompt has changed, in all, while the count was this one."""
+
+    def follows(self, earlier: _Report) -> bool:
         """Whether the count has gone with the prompt since, up or down."""
-        change, counted = least - self.least, reported - self.reported
-        if change < 0:
-            return counted <= _IN_STEP * change
-        return counted >= _IN_STEP * change
+        change, counted = self.least - earlier.least, self.reported - earlier.reported
+        return counted <= _IN_STEP * change if change < 0 else counted >= _IN_STEP * change
 
-    def stands(self, least: int, reported: int) -> bool:
+    def stands(self, earlier: _Report) -> bool:
         """Whether the count has not moved since, though the prompt may have."""
-        growth, counted = max(0, least - self.least), reported - self.reported
-        return -_WAVERS * self.reported <= counted <= _NO_GROWTH * growth
+        growth, counted = max(0, self.least - earlier.least), self.reported - earlier.reported
+        return -_WAVERS * earlier.reported <= counted <= _NO_GROWTH * growth
+
+    @property
+    def of_new_part(self) -> bool:
+        """Whether it may be of the new part of a request alone, the rest being cached."""
+        if self.fresh is None or self.reported >= _WHOLE * self.least:
+            return False
+        return self.reported <= _NEW_PART * self.fresh + _BLOCK
+
+    @property
+    def nearly_new_part(self) -> bool:
+        """Whether it is what the new part alone is estimated to have, as far as that is known."""
+        if self.fresh is None or not self.before.confirmed:
+            return self.of_new_part
+        return _NEARLY[0] * self.fresh <= self.reported <= _NEARLY[1] * self.fresh + _BLOCK / 2
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it is less than can be trusted to be of a whole prompt."""
+        return self.reported < _USUAL * self.before.usual * self.least
+
+    @property
+    def is_too_short(self) -> bool:
+        """Whether it is less than a whole prompt can have."""
+        return self.least >= _LEAST_SENT and self.reported < _FEWEST * self.least
 
 
 class TokenEstimator:
@@ -135,21 +177,21 @@ class TokenEstimator:
     """
 
     def __init__(self, steps: int = _STEPS) -> None:
-        self._steps = _clamp(steps)
-        self._target = self._steps / _STEPS
-        self._confirmed = 0
-        self._mark: _Mark | None = None
+        self._learned = _Learned(_clamp(steps), _clamp(steps) / _STEPS)
+        self._last: _Report | None = None
+        """The report with which the count last moved."""
+        self._highest: _Report | None = None
         self._cut = False
 
     @property
     def factor(self) -> float:
         """The present correction, in [0.5, 2]."""
-        return self._steps / _STEPS
+        return self._learned.steps / _STEPS
 
     @property
     def basis(self) -> Literal["estimated", "confirmed"]:
         """`confirmed` once a server's report has been taken into the factor."""
-        return "confirmed" if self._confirmed else "estimated"
+        return "confirmed" if self._learned.confirmed else "estimated"
 
     def scale(self, tokens: int) -> int:
         """Correct an estimate; whole numbers, so that every place rounds alike."""
@@ -163,10 +205,11 @@ class TokenEstimator:
     def confirm(self, estimated: int, reported: int, least: int, fresh: int | None = None) -> None:
         """Learn from what the server counted for a request, unless it seems to cut the prompt.
 
-        A prompt is cut if the count is clearly short, or if the prompt goes on growing, by
-        small steps or large ones, and the count has met a limit. Nothing is learned from a
-        count that stands, and what was learned from the one that met the limit is forgotten. A
-        count that follows the prompt up or down ends the suspicion.
+        A prompt is cut if the count is too short for it, if the prompt goes on growing and the
+        count stands, or if the highest count comes again and again, whatever the prompt. Then
+        what was learned since that limit was met is forgotten. Nothing is learned from a count
+        that stands or is short, and a first one that is short says nothing until the next. The
+        suspicion ends with a count that follows the prompt above all earlier ones.
 
         Args:
             estimated: the corrected tokens of the request as it was sent.
@@ -177,50 +220,69 @@ class TokenEstimator:
             fresh: the corrected tokens of the messages that the request before did not have;
                 None without one. Some servers count only these, which says nothing.
         """
-        mark, now = self._mark, self._at(least, reported)
         if reported <= 0 or estimated < _LEAST_SENT:
             return
-        # The same count again is one that has met a limit, whatever is new.
-        if (mark is None or reported != mark.reported) and _of_new_part(reported, least, fresh):
-            return
-        follows = mark is not None and mark.follows(least, reported)
-        if mark is not None and self._cut:
-            if not follows or abs(reported - mark.reported) < _MOVED:
-                self._mark = now if least < mark.least else mark
-                return
-        elif mark is not None and not follows and mark.stands(least, reported):
-            self._stand(mark, least)
-            return
-        elif not follows and least >= _LEAST_SENT and reported < _SHORT * least:
-            self._mark, self._cut = now, True
-            return
-        self._learn(self.factor * reported / estimated, afresh=self._cut)
-        self._mark, self._cut = now, False
+        now = _Report(reported, least, fresh, self._learned)
+        above, observed = self._rises(now), self.factor * reported / estimated
+        if self._cut:
+            if above and not now.is_short:
+                self._cut, self._last = False, now
+                self._learn(now, observed, afresh=True)
+        elif self._highest is not None and self._highest.again >= _GROWN:
+            self._suspect()
+        elif not now.of_new_part:
+            self._compare(now, observed)
 
-    def _at(self, least: int, reported: int) -> _Mark:
-        return _Mark(least, reported, self._steps, self._target, self._confirmed)
+    def _compare(self, now: _Report, observed: float) -> None:
+        """Take in a report that may be of a whole prompt, by the one before it."""
+        last = self._last
+        if last is None:
+            self._last = now
+            if not now.is_short:
+                self._learn(now, observed)
+        elif now.follows(last):
+            self._last = now
+            # A language of few tokens is short from the first report on.
+            if not (now.is_short if self._learned.confirmed else now.is_too_short):
+                self._learn(now, observed)
+        elif now.is_too_short:
+            self._suspect()
+        elif not now.stands(last):
+            self._last = now
+        elif now.least < last.least:
+            self._last = replace(last, least=now.least)
+        elif now.least - last.least >= _GROWN:
+            self._suspect()
 
-    def _stand(self, mark: _Mark, least: int) -> None:
-        """The count has not moved: by itself that says nothing, until the prompt has grown."""
-        if least < mark.least:
-            self._mark = replace(mark, least=least)
-        elif least - mark.least >= _GROWN:
-            self._steps, self._target, self._confirmed = mark.steps, mark.target, mark.confirmed
-            self._cut = True
-
-    def _learn(self, observed: float, *, afresh: bool) -> None:
-        average = bool(self._confirmed) and not afresh
-        self._target = (self._target + observed) / 2 if average else observed
-        self._confirmed += 1
-        if abs(self._target * _STEPS - self._steps) >= 1:
-            self._steps = _clamp(round(self._target * _STEPS))
-
-
-def _of_new_part(reported: int, least: int, fresh: int | None) -> bool:
-    """Whether a report may be of the new part of a request alone, the rest being cached."""
-    if fresh is None:
+    def _rises(self, now: _Report) -> bool:
+        """Keep the highest report; whether this one follows the prompt well above it."""
+        top = self._highest
+        if top is None:
+            self._highest = now
+        elif now.reported > top.reported:
+            follows = now.follows(top)
+            self._highest = now if follows else replace(now, before=top.before)
+            return follows and now.reported - top.reported >= _MOVED
+        # Of new messages that are alike a server may count the same, and no limit is met.
+        elif now.reported == top.reported and (top.fresh is None or not now.nearly_new_part):
+            again = top.again + abs(now.least - top.least)
+            self._highest = replace(top, least=now.least, again=again)
         return False
-    return reported < _WHOLE * least and reported <= _NEW_PART * fresh + _BLOCK
+
+    def _suspect(self) -> None:
+        self._cut = True
+        if self._highest is not None:
+            self._learned = self._highest.before
+
+    def _learn(self, now: _Report, observed: float, *, afresh: bool = False) -> None:
+        """Take a report into the factor: the mean with what is known, unless that is doubtful."""
+        old = self._learned
+        target = observed if afresh or not old.confirmed else (old.target + observed) / 2
+        steps = old.steps
+        if abs(target * _STEPS - steps) >= 1:
+            steps = _clamp(round(target * _STEPS))
+        usual = old.usual if old.confirmed else min(1.0, now.reported / max(1, now.least))
+        self._learned = _Learned(steps, target, old.confirmed + 1, usual)
 
 
 def _clamp(steps: int) -> int:
