@@ -110,7 +110,7 @@ class Commands:
 
     async def _compact(self, rest: str, client_id: str | None) -> str | None:
         changed = await self._memory.run_pass("command")
-        return None if changed else "the pass found nothing to take"
+        return "the pass found nothing to take" if changed is False else None
 
     async def _preview(self, rest: str, client_id: str | None) -> None:
         found = self._memory.preview()

@@ -147,16 +147,21 @@ class WorkingMemory:
         Args:
             again: a pass was not enough, although the estimate says that it is.
         """
-        return await self.run_pass("overflow", again=again)
+        return bool(await self.run_pass("overflow", again=again))
 
-    def too_large(self, refusal: str) -> MemoryFullError:
-        """What there is to say when a server refuses a request of which nothing can be taken."""
-        return refused(self._l1, self._assemble(), refusal, self.factor)
+    def too_large(self, refusal: str, *, tried: int | None = None) -> MemoryFullError:
+        """What there is to say when a server refuses a request for good.
+
+        Args:
+            refusal: the server's words.
+            tried: how many passes were not enough; None if no pass can free more.
+        """
+        return refused(self._l1, self._assemble(), refusal, self.factor, tried=tried)
 
     async def run_pass(
         self, trigger: Trigger, proposed: Sequence[str] = (), *, again: bool = False
-    ) -> bool:
-        """Run one pass and publish it; False if nothing changed.
+    ) -> bool | None:
+        """Run one pass and publish it; False if nothing changed, None if it was not run.
 
         Passes run one after the other, so that their events do not mix. One that waited for
         another is only run if it has something of its own to do.
@@ -166,7 +171,7 @@ class WorkingMemory:
             if waits and not self._still_wanted(trigger):
                 text = "A memory pass is running; no second one started."
                 await self._bus.publish(ev.Notice(level="info", text=text))
-                return False
+                return None
             events = self._l1.evict_with_query(self._pass_request(trigger, proposed, again))
             await self._bus.publish_all([self._as_sent(event) for event in events])
         changes = [event for event in events if isinstance(event, ev.TurnFidelityChanged)]

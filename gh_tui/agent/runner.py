@@ -196,7 +196,9 @@ class AgentRunner:
             except ProviderError as error:
                 if error.kind != "overflow":
                     raise
-                if attempt == MAX_SHRINKS or not await self._memory.shrink(again=attempt > 0):
+                if attempt == MAX_SHRINKS:
+                    raise self._memory.too_large(str(error), tried=attempt) from error
+                if not await self._memory.shrink(again=attempt > 0):
                     raise self._memory.too_large(str(error)) from error
         raise AssertionError("the loop returns or raises")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from gh_tui.context.assembly import Assembled, Frame, assemble
 from gh_tui.context.pieces import PieceCache
 from gh_tui.errors import MemoryFullError
+from gh_tui.text import counted
 
 if TYPE_CHECKING:
     from gh_tui.memory.l1 import L1Session
@@ -104,20 +105,31 @@ def require_fit(l1: L1Session, request: Assembled, budget: Budget, factor: float
 
 
 def refused(
-    l1: L1Session, request: Assembled, refusal: str, factor: float = 1.0
+    l1: L1Session,
+    request: Assembled,
+    refusal: str,
+    factor: float = 1.0,
+    *,
+    tried: int | None = None,
 ) -> MemoryFullError:
-    """What there is to say of a request that the server refused, when no pass can free more.
+    """What there is to say of a request that the server refused, when no further pass is made.
 
     Args:
         l1: the turns.
         request: the request.
         refusal: the server's words.
         factor: the token correction.
+        tried: how many passes were not enough; None if no pass can free more.
     """
+    if tried is None:
+        state, then = "and no pass can free more", "Then /resume tries again"
+    else:
+        state = f"still too many after {counted(tried, 'pass', 'passes')}"
+        then = "Then, or at once, /resume tries again with further passes"
     return MemoryFullError(
-        f"{refusal.rstrip('.')}. The request has {request.tokens} tokens, and no pass can free "
-        f"more. {_filled(l1, request, factor)} {_advice(l1, factor)}, or use a model with a "
-        "larger window. Then /resume tries again."
+        f"{refusal.rstrip('.')}. The request has {request.tokens} tokens, {state}. "
+        f"{_filled(l1, request, factor)} {_advice(l1, factor)}, or use a model with a larger "
+        f"window. {then}."
     )
 
 
@@ -145,7 +157,7 @@ def _filled(l1: L1Session, request: Assembled, factor: float) -> str:
     rest = request.tokens - system - task - guarded - request.standing_tokens
     return (
         f"Instructions to the model take {system}, the task {task}, pins and your instructions "
-        f"{guarded} and {request.standing_tokens} repeated, the newest turns {rest}."
+        f"{guarded} and {request.standing_tokens} repeated, all other turns {rest}."
     )
 
 
