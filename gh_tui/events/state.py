@@ -42,6 +42,8 @@ class SessionState:
     preview: ev.PassPreviewed | None = None
     """What a pass would do now; None once something has changed since the user asked."""
     request: ev.RequestSent | None = None
+    context_tokens: int = 0
+    """As last counted: those of the latest request, or after a pass or its undoing since."""
     token_factor: float = 1.0
     """What the tokens of turns are multiplied by in requests, as the latest one shows it."""
     prefill: Prefill = field(default_factory=Prefill)
@@ -213,12 +215,15 @@ class SessionState:
             case ev.TurnFidelityChanged():
                 turn.fidelity, turn.last_change = event.after, event
                 turn.attached = (turn.attached or event.attached) and not event.whole
+                if event.phase == "undo":
+                    self.context_tokens -= event.tokens_freed
                 if event.pass_ in self.passes:
                     self.passes[event.pass_].changes.append(event)
             case _:
                 assert_never(event)
 
     def _finish_pass(self, event: ev.PassFinished) -> None:
+        self.context_tokens = event.tokens_after
         done = self.passes.get(event.pass_)
         if done is not None:
             done.tokens_after, done.prefix_kept = event.tokens_after, event.prefix_kept
@@ -253,6 +258,7 @@ class SessionState:
 
     def _send(self, event: ev.RequestSent) -> None:
         self.request, self.replying, self.failure = event, event.request, None
+        self.context_tokens = event.tokens
         self.prefill.sent(event)
         self.token_factor = self._factor_of(event) or self.token_factor
         carried = {entry.iri for entry in event.manifest if entry.part == "turn"}

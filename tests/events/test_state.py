@@ -69,6 +69,19 @@ def test_the_receipt_of_a_supplement_shows_each_step() -> None:
     assert (entry.request, entry.last_request, entry.kept_through) == (4, 5, 2)
 
 
+def test_the_tokens_of_the_context_are_those_that_were_last_counted() -> None:
+    undone = ev.TurnFidelityChanged(
+        iri="i1", before="archived", after="full", phase="undo", terms={}, tokens_freed=-5
+    )
+    counted = []
+    state = SessionState()
+    done = ev.PassFinished(pass_=1, tokens_after=5, prefix_kept=0)
+    for envelope in envelopes(turn("i1"), request(1, "i1"), done, undone, request(2, "i1")):
+        state.apply(envelope)
+        counted.append(state.context_tokens)
+    assert counted == [0, 10, 5, 10, 10]
+
+
 def test_a_queued_input_waits_until_its_turn_or_its_return() -> None:
     state = fold(
         envelopes(

@@ -206,6 +206,11 @@ async def test_from_three_quarters_on_a_look_at_the_next_pass_is_offered() -> No
         assert words in narrow
 
 
+async def test_after_a_pass_the_gauge_is_of_what_it_left() -> None:
+    done = ev.PassFinished(pass_=1, tokens_after=700, prefix_kept=300)
+    assert "700/1,500 tok" in (await shown(Panes(), state_after(sent(15, 1400, 900), done), 120))[1]
+
+
 async def test_a_wait_that_nothing_tells_of_is_not_invented() -> None:
     state = state_after()
     assert state.started is not None

@@ -85,7 +85,8 @@ def gauge(state: SessionState, width: int) -> list[Part]:
     sent = state.request
     if sent is None:
         return [Part(f"context [{'░' * width}] nothing sent yet", "dim", least=12)]
-    share = sent.tokens / sent.budget if sent.budget > 0 else 1.0
+    tokens = state.context_tokens
+    share = tokens / sent.budget if sent.budget > 0 else 1.0
     high = setting(state, "eviction.high_watermark", 0.85)
     style = "urgent" if share >= high else "warn" if share >= PASS_NEAR else "gauge"
     full = min(width, round(share * width))
@@ -95,7 +96,7 @@ def gauge(state: SessionState, width: int) -> list[Part]:
     parts = [
         Part("context", "dim", rank=8),
         Part(f"[{''.join(cells)}]", style, rank=5),
-        Part(f"{sent.tokens:,}/{sent.budget:,} tok {sent.tokens_basis}", style),
+        Part(f"{tokens:,}/{sent.budget:,} tok {sent.tokens_basis}", style),
         Part(f"{share:.0%}", "dim", rank=10),
     ]
     if share >= PASS_NEAR:
