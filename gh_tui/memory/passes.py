@@ -138,6 +138,7 @@ class PassPlanner:
         self._fixed = table.guarded.copy()
         if request.trigger != "overflow":
             self._fixed |= table.exempt
+        self._newest = place.newest
         self._fixed[list(place.newest)] = True
         if place.open_heads:
             self._fixed |= np.isin(table.head, list(place.open_heads))
@@ -300,15 +301,19 @@ class PassPlanner:
         self._step(rows, MASKED, "mask", {"newer_results": newer})
 
     def _attach(self) -> None:
-        """Show ordinary inputs as attachments while the request is too large even so."""
+        """Show ordinary inputs as attachments while the request is too large even so.
+
+        The newest come last, and only when nothing else is left to take.
+        """
         request = self._request
         if request.trigger != "overflow" or request.fits is None:
             return
         limit = request.fits
         if request.again or not self._changes:
             limit = min(limit, self._tokens - 1)
-        for row, freed in self._attachable:
-            if self._tokens <= limit:
+        left = bool(((self._level > ARCHIVED) & ~self._fixed_unit).any())
+        for row, freed in sorted(self._attachable, key=lambda one: one[0] in self._newest):
+            if self._tokens <= limit or (left and row in self._newest):
                 return
             if self._level[row] == FULL and not self._table.guarded[row]:
                 self._tokens -= freed

@@ -90,6 +90,22 @@ def test_on_overflow_the_largest_ordinary_inputs_are_attached_until_the_request_
     assert overflow(talk, 500) == []
 
 
+def test_the_newest_input_is_whole_as_long_as_anything_else_can_be_taken() -> None:
+    talk = Talk(attached_limit=20)
+    talk.say("user", "Fix the parser.", is_task=True)
+    older = talk.say("user", "older " * 200)
+    for _ in range(6):
+        talk.say("assistant", "word " * 300)
+    newest = talk.say("user", "newest " * 400)
+    taken: list[str] = []
+    while events := overflow(talk, 10_000, again=True):
+        rest = [t for t in talk.l1.turns if t.fidelity != "archived" and not t.is_task]
+        taken += [change.iri for change in changes(events) if change.attached]
+        assert newest.iri not in taken or rest == [talk.l1.turn(newest.iri)]
+    assert taken[-1] == newest.iri
+    assert talk.l1.turn(older.iri).fidelity == "archived"
+
+
 def test_what_is_protected_is_never_attached_by_the_program() -> None:
     talk = Talk(attached_limit=20)
     kept = [
