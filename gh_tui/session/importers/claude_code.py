@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from gh_tui.session.importers.claude_line import is_message, of_program, survey, typed_text
-from gh_tui.session.importers.claude_said import sort_out
+from gh_tui.session.importers.claude_said import is_interruption, sort_out
 from gh_tui.session.importers.parts import call_of, items, mapping, moment, string, text_of
 from gh_tui.session.importers.turns import ImportedTurn, Reply, Turns
 
@@ -29,7 +29,7 @@ def read(records: Iterable[Any]) -> Turns:
     reply, message = Reply(), ""
     seen: set[str] = set()
     meanwhile: set[str] = set()
-    """What was typed while the agent worked, since it last spoke: it may be written down again."""
+    """What was typed since the agent last spoke or was stopped: it may be written down again."""
     for record in map(mapping, records):
         kind, name, time = _kind(record), string(record.get("uuid")), _time(record)
         if line.leaves_out(record) or not kind or name in seen:  # a resumed session repeats lines
@@ -46,6 +46,8 @@ def read(records: Iterable[Any]) -> Turns:
             continue
         if kind == "user":
             yield from reply.finish()
+            if is_interruption(mapping(record.get("message")).get("content")):
+                meanwhile.clear()
             said = _said_by_user(record)
             yield from (turn for turn in said if turn.role != "user" or turn.text not in meanwhile)
         elif (text := _typed_meanwhile(record, line.spoken)) and text not in meanwhile:

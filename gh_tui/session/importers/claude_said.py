@@ -35,6 +35,12 @@ def sort_out(content: Any) -> tuple[str, str]:
     return "\n".join(filter(None, told)), "\n".join(filter(None, said))
 
 
+def is_interruption(content: Any) -> bool:
+    """Whether a user message says that the agent was interrupted."""
+    blocks = content if isinstance(content, list) else [content]
+    return any(text_of([block]).strip() in _INTERRUPTED for block in blocks)
+
+
 def _part(text: str) -> tuple[str, str]:
     bare = text.strip()
     if bare in _INTERRUPTED or bare.startswith(_CAVEAT):

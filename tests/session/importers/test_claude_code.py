@@ -70,6 +70,19 @@ def test_what_is_typed_while_the_agent_works_is_said_once(tmp_path: Path) -> Non
     ]
 
 
+def test_the_same_words_after_an_interruption_are_said_again(tmp_path: Path) -> None:
+    path = lines(
+        tmp_path / "s.jsonl",
+        claude("assistant", tool_use("c1", "Bash"), "a1"),
+        queued("continue"),
+        claude("user", tool_result("c1", "stopped"), "r1"),
+        claude("user", text("[Request interrupted by user for tool use]"), "u1"),
+        claude("user", "continue", "u2"),
+        claude("assistant", text("On."), "a2"),
+    )
+    assert [turn.text for turn in read(path) if turn.role == "user"] == ["continue"] * 2
+
+
 @pytest.mark.parametrize(
     "record",
     [
