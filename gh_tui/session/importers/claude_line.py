@@ -36,13 +36,13 @@ def survey(records: Iterable[Any]) -> Line:
     """Look through a file for what the user said and took back.
 
     Going back to an earlier point, the user says something else there: of several messages typed
-    after the same one only that which leads to the last line was kept. Where links are missing
-    nothing is left out.
+    after the same one, or at the beginning, only that which leads to the last line was kept. Where
+    links are missing nothing is left out.
     """
     line = Line()
     parents: dict[str, str] = {}
     after: dict[str, str] = {}
-    """For each line the latest message at or above it."""
+    """For each line the latest message at or above it, or the beginning."""
     typed: dict[str, list[str]] = {}
     """What was typed after each message, in file order."""
     last = ""
@@ -55,15 +55,27 @@ def survey(records: Iterable[Any]) -> Line:
         if not name or name in parents:
             continue
         parents[name] = parent
-        after[name] = name if message else after.get(parent, "")
+        before = after.get(parent, "") if parent else _beginning(record)
+        after[name] = name if message else before
         last = name if message and main else last
-        if said and message and after.get(parent):
-            typed.setdefault(after[parent], []).append(name)
+        if said and before:
+            typed.setdefault(before, []).append(name)
     kept = _above(last, parents)
     for rivals in typed.values():
         place = next((place for place, name in enumerate(rivals) if name in kept), 0)
         line.gone.update(rivals[:place])
     return line
+
+
+def _beginning(record: dict[str, Any]) -> str:
+    """The beginning of a session, as what its first lines come after; empty for any other line.
+
+    A line says itself that nothing is before it; at a compaction that is not true.
+    """
+    compacted = string(record.get("subtype")).endswith("compact_boundary")
+    if "parentUuid" not in record or record["parentUuid"] is not None or compacted:
+        return ""
+    return f"beginning of {string(record.get('sessionId'))}"
 
 
 def _above(name: str, parents: dict[str, str]) -> set[str]:

@@ -155,6 +155,57 @@ def test_what_was_gone_back_behind_is_left_out(tmp_path: Path, parent: str) -> N
     ]
 
 
+@pytest.mark.parametrize("hooks", [0, 2])
+def test_the_first_prompt_may_be_gone_back_behind(tmp_path: Path, hooks: int) -> None:
+    before: list[dict[str, Any]] = [{"type": "progress", "uuid": f"h{n}"} for n in range(hooks)]
+    path = lines(
+        tmp_path / "s.jsonl",
+        *chained(
+            *before,
+            claude("user", "Delete the database.", "u1"),
+            claude("assistant", text("Sure."), "a1"),
+            claude("user", "List the files.", "u2", parentUuid="h1" if hooks else None),
+            claude("assistant", text("a.py"), "a2"),
+        ),
+        claude("user", "Look.", "s1", parentUuid=None, isSidechain=True),
+    )
+    assert [turn.text for turn in read(path)] == ["List the files.", "a.py"]
+
+
+def test_what_follows_another_beginning_is_kept(tmp_path: Path) -> None:
+    boundary = {"type": "system", "uuid": "b1", "parentUuid": None, "subtype": "compact_boundary"}
+    path = lines(
+        tmp_path / "s.jsonl",
+        *chained(
+            claude("user", "One.", "u1", sessionId="a"),
+            claude("user", "Two.", "u2", sessionId="b", parentUuid=None),
+            {**boundary, "sessionId": "b"},
+            claude("user", "Three.", "u3", sessionId="b"),
+        ),
+    )
+    assert [turn.text for turn in read(path)] == ["One.", "Two.", "Three."]
+
+
+def test_a_queued_input_may_be_gone_back_behind(tmp_path: Path) -> None:
+    path = lines(
+        tmp_path / "s.jsonl",
+        *chained(
+            claude("user", "Start.", "u1"),
+            claude("assistant", tool_use("c1", "Bash"), "a1"),
+            claude("user", tool_result("c1", "one"), "r1"),
+            queued("The wrong way."),
+            claude("assistant", text("Went wrong."), "a2"),
+            claude("user", "The right way.", "u2", parentUuid="r1"),
+            {**queued("And quickly."), "uuid": "q2"},
+            {**queued("And quietly."), "uuid": "q3"},
+            claude("assistant", text("Went right."), "a3"),
+        ),
+    )
+    assert [turn.text for turn in read(path)] == [
+        *("Start.", "", "one", "The right way.", "And quickly.", "And quietly.", "Went right.")
+    ]
+
+
 def test_results_side_by_side_and_a_compaction_are_no_way_back(tmp_path: Path) -> None:
     boundary = {"type": "system", "uuid": "b1", "parentUuid": None, "logicalParentUuid": "a3"}
     path = lines(
