@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NoReturn
+from typing import Any, BinaryIO, Final
 
 from gh_tui.errors import RecordingError
 
@@ -25,13 +25,13 @@ class MalformedError(ValueError):
 
 
 def parse(raw: bytes | str) -> Any:
-    """Parse one JSON value.
+    """Parse one JSON value; a number beyond all bounds, or not a number, is None.
 
     Raises:
         MalformedError: not JSON, or nested deeper than `MAX_DEPTH`.
     """
     try:
-        value = json.loads(raw, parse_constant=_refuse, parse_float=_finite)
+        value = json.loads(raw, parse_constant=_finite, parse_float=_finite)
     except RecursionError:
         raise MalformedError(f"nested deeper than {MAX_DEPTH}") from None
     except ValueError as error:
@@ -50,13 +50,9 @@ def _inside(value: Any) -> list[Any]:
     return [item for item in inner if isinstance(item, dict | list)]
 
 
-def _finite(digits: str) -> float:
+def _finite(digits: str) -> float | None:
     number = float(digits)
-    return number if math.isfinite(number) else _refuse(digits[:40])
-
-
-def _refuse(name: str) -> NoReturn:
-    raise MalformedError(f"{name} is not a JSON number")
+    return number if math.isfinite(number) else None
 
 
 @dataclass(slots=True)

@@ -177,6 +177,20 @@ def test_a_format_is_told_beyond_much_that_is_no_message(tmp_path: Path, count: 
     assert [turn.text for turn in read(path)] == ["Hi"]
 
 
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
+def test_a_number_that_is_none_costs_neither_its_file_nor_its_line(
+    tmp_path: Path, number: str
+) -> None:
+    path = tmp_path / "x.json"
+    message = f'{{"role": "user", "content": "Hi", "extra": {{"cost": {number}}}}}'
+    for content in (f'{{"messages": [{message}]}}', f"{message}\n{message}\n"):
+        path.write_text(content)
+        assert {turn.text for turn in read(path)} == {"Hi"}
+        transcript = detect.detect(path)
+        assert len(list(transcript.turns())) == content.count("Hi")
+        assert transcript.skipped == 0
+
+
 def test_a_large_document_is_refused_before_it_is_parsed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
