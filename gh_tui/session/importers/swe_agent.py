@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from gh_tui.session.importers import chat
 from gh_tui.session.importers.parts import items, mapping, string, text_of
 from gh_tui.session.importers.turns import Turns
 
-_BLOCK: Final = re.compile(r"```(?:mswea_bash_command|bash|sh)[ \t]*\n(.*?)\n?```", re.DOTALL)
+_BLOCKS: Final = tuple(
+    re.compile(rf"```{kind}[ \t]*\n(.*?)\n?```", re.DOTALL)
+    for kind in ("mswea_bash_command", "bash", "sh")
+)
+"""By the kind of block: the first kind that a text has is that of commands."""
 
 
 def read(records: Iterable[Any]) -> Turns:
@@ -20,7 +24,7 @@ def read(records: Iterable[Any]) -> Turns:
 
 def read_mini(records: Iterable[Any]) -> Turns:
     """mini-SWE-agent's messages: the command is the one code block of the assistant's text."""
-    return chat.read_with_actions(records, _block)
+    return chat.read_with_actions(_with_complaints(records), _block)
 
 
 def is_mini(record: dict[str, Any]) -> bool:
@@ -47,10 +51,22 @@ def _action(message: dict[str, Any]) -> tuple[str, str] | None:
     return (string(message.get("thought")).strip(), command) if command else None
 
 
+def _with_complaints(records: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    """Mark as the program's what it says of an answer that it refuses: one without one block."""
+    refused = False
+    for message in map(mapping, records):
+        role = string(message.get("role"))
+        reason = mapping(message.get("extra")).get("interrupt_type")
+        complains = reason == "FormatError" or (refused and reason is None)
+        yield {**message, "role": "system"} if role == "user" and complains else message
+        refused = role == "assistant" and not message.get("tool_calls") and not _block(message)
+
+
 def _block(message: dict[str, Any]) -> tuple[str, str] | None:
     text = text_of(message.get("content"))
-    found = _BLOCK.search(text)
-    if found is None:
+    blocks = next(filter(None, (list(kind.finditer(text)) for kind in _BLOCKS)), [])
+    if len(blocks) != 1:
         return None
+    (found,) = blocks
     thought = f"{text[: found.start()].rstrip()}\n{text[found.end() :].lstrip()}"
     return thought.strip(), found[1]

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from gh_tui.session.importers.detect import detect
 
 from .transcripts import document, outline, read
@@ -91,3 +93,40 @@ def test_the_second_mini_with_responses(tmp_path: Path) -> None:
         ("tool", "ok", []),
     ]
     assert [(turn.call_id, turn.ok) for turn in turns[2:]] == [("a", False), ("b", None)]
+
+
+@pytest.mark.parametrize("answer", ["I forgot.", "```bash\na\n```\nor\n```bash\nb\n```"])
+def test_what_mini_says_of_an_answer_that_it_refuses(tmp_path: Path, answer: str) -> None:
+    path = mini(
+        tmp_path,
+        {"role": "user", "content": "Fix it."},
+        {"role": "assistant", "content": answer},
+        {"role": "user", "content": "Please give EXACTLY ONE action."},
+        {"role": "assistant", "content": "```bash\nls\n```"},
+        {"role": "user", "content": "<returncode>0</returncode>"},
+        {"role": "user", "content": "Again: one.", "extra": {"interrupt_type": "FormatError"}},
+        {"role": "user", "content": "Stop.", "extra": {"interrupt_type": "UserInterruption"}},
+        mini_version="1.3.0",
+    )
+    assert outline(read(path)) == [
+        ("user", "Fix it.", []),
+        ("assistant", answer, []),
+        ("system", "Please give EXACTLY ONE action.", []),
+        ("assistant", "", ["bash"]),
+        ("tool", "<returncode>0</returncode>", []),
+        ("system", "Again: one.", []),
+        ("user", "Stop.", []),
+    ]
+
+
+def test_a_block_of_another_kind_beside_minis_own_is_part_of_the_thought(tmp_path: Path) -> None:
+    own = "```mswea_bash_command\nls\n```"
+    path = mini(
+        tmp_path,
+        {"role": "assistant", "content": f"Like\n```bash\nx\n```\n{own}"},
+        {"role": "user", "content": "a.py"},
+        mini_version="1.17.0",
+    )
+    turns = read(path)
+    assert turns[0].calls[0].arguments == {"command": "ls"}
+    assert [turn.role for turn in turns] == ["assistant", "tool"]
