@@ -22,7 +22,7 @@ from gh_tui.memory.packed import PackedFile, row_type
 from gh_tui.memory.terms import is_lone
 from gh_tui.settings.paths import make_private_folder
 
-_VERSION: Final = 2
+_VERSION: Final = 3
 _NAME: Final = "search.sqlite3"
 _BUSY_SECONDS: Final = 1.0
 _WITHDRAWN: Final = -1

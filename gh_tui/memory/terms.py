@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Final
 
 SCANNED: Final = 8_000
@@ -16,6 +17,8 @@ _HAN_AND_KANA: Final = (
 )
 _SPACED: Final = rf"[^\W_{_THAI}{_HAN_AND_KANA}]+"
 _TOKEN: Final = re.compile(rf"[{_THAI}]+|[{_HAN_AND_KANA}]+|{_SPACED}(?:[_']{_SPACED})*")
+_MARK: Final = re.compile("[\u0300-\u036f]")
+"""Accents of Latin, Greek and Cyrillic; the marks of Thai and Japanese make other words."""
 _UNSPACED: Final = re.compile(f"[{_THAI}{_HAN_AND_KANA}]")
 _VOWEL: Final = re.compile("[aeiouy]")
 _LONGEST: Final = 64
@@ -41,11 +44,12 @@ _COMMON: Final = frozenset(f"{_ENGLISH}{_INDONESIAN}{_CHINESE}".split())
 def words_of(text: str) -> list[str]:
     """Lower-case words without their endings; Chinese, Japanese and Thai as character bigrams.
 
-    A word with underscores gives its parts as well. Only the first 8,000 characters are read.
+    Forms of a character that differ in case, width or accent are one. A word with
+    underscores gives its parts as well. Only the first 8,000 characters are read.
     """
     words: list[str] = []
     stems: dict[str, str] = {}
-    for word in _TOKEN.findall(text[:SCANNED].lower().replace("’", "'")):
+    for word in _TOKEN.findall(_folded(text[:SCANNED]).replace("’", "'")):
         if not word.isascii():
             if _UNSPACED.match(word):
                 words.extend(word[i : i + 2] for i in range(max(1, len(word) - 1)))
@@ -59,6 +63,14 @@ def words_of(text: str) -> list[str]:
         if "_" in word:
             words += [stem(part) for part in word.split("_")]
     return words
+
+
+def _folded(text: str) -> str:
+    """Without case, accents and compatibility forms; other marks are joined to their letters."""
+    if text.isascii():
+        return text.lower()
+    bare = _MARK.sub("", unicodedata.normalize("NFKD", text))
+    return unicodedata.normalize("NFKC", bare.casefold())
 
 
 def is_lone(word: str) -> bool:

@@ -127,7 +127,7 @@ def _rename_column(folder: Path) -> None:
 
 def _foreign_database(folder: Path) -> None:
     _delete(folder)
-    _in_database(folder, "create table hello(x)", "pragma user_version = 2")
+    _in_database(folder, "create table hello(x)", "pragma user_version = 3")
 
 
 def _folder_in_its_place(folder: Path) -> None:

@@ -68,6 +68,30 @@ def test_words_meet_whatever_script_they_stand_in(mixed: str, words: str) -> Non
     assert set(words_of(words)) <= set(words_of(mixed))
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("ハンカク", "ﾊﾝｶｸ"),
+        ("ガラス", "ｶﾞﾗｽ"),
+        ("ガラス", "カ\u3099ラス"),
+        ("ｄａｔａｂａｓｅ", "Database"),
+        ("cafe", "CAFÉ"),
+        ("resume", "re\u0301sume\u0301"),
+        ("istanbul", "İstanbul"),
+        ("strasse", "Straße"),
+        ("Αθηνα", "ΑΘΉΝΑ"),
+        ("한국", "\u1112\u1161\u11ab\u1100\u116e\u11a8"),
+    ],
+)
+def test_a_word_is_found_in_any_case_width_and_accent(one: str, other: str) -> None:
+    assert words_of(one) == words_of(other)
+
+
+@pytest.mark.parametrize("pair", [("かき", "かぎ"), ("ハハ", "パパ"), ("ปิด", "ปืด"), ("มา", "ม้า")])
+def test_marks_that_make_another_word_stay(pair: tuple[str, str]) -> None:
+    assert words_of(pair[0]) != words_of(pair[1])
+
+
 @pytest.mark.parametrize("text", ["ปิด", "数据库", "ニホン"])
 def test_scripts_without_spaces_are_read_in_pairs(text: str) -> None:
     assert words_of(text) == [text[:2], text[1:]]
