@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gh_tui.memory.coherence.departure import Exchange, SmallTalk, departure, is_filler
+from gh_tui.memory.coherence.departure import (
+    Exchange,
+    SmallTalk,
+    belongs_later,
+    departure,
+    is_filler,
+)
 from gh_tui.memory.coherence.gaps import LOOK_AHEAD, GapWindow
 from gh_tui.memory.coherence.types import CoherenceTurn, Floats, Shift, Vector
 
@@ -75,7 +81,7 @@ class SessionContrast:
             if self._certainty(latest) < limit or self._begins_later(latest):
                 continue
             if new == _NEW_INPUTS and turn.is_input:
-                return self._confirm(latest, limit)
+                return self._confirm(self._from_its_start(places, latest), limit)
             self.provisional = self._turns[latest[0]].iri
             break
         return None
@@ -90,6 +96,18 @@ class SessionContrast:
         """Whether the next input is the better boundary, judged with as many inputs each."""
         later = self._certainty(places[1:]) if len(places) > 1 else 0.0
         return later >= self._limit and later > self._certainty(places[:-1])
+
+    def _from_its_start(self, places: list[int], latest: list[int]) -> list[int]:
+        """The same inputs with those before them that belong to them rather than to the topic."""
+        first = len(places) - len(latest)
+        while first > 1:
+            start, end = places[first - 1], places[first]
+            before, after = _exchanges(self._turns[:start]), _exchanges(self._turns[end:])
+            here = _exchanges(self._turns[start:end])[0]
+            if not belongs_later(self._profile, here, before, after):
+                break
+            first -= 1
+        return places[first:]
 
     def _certainty(self, places: list[int]) -> float:
         """That a topic begins at the first of these turns; the last are its inputs so far."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _LEAST = 0.05
 _OPENING_LIMIT = 6.0
 _TALKS = 2.0
+_NEARER = 0.2
 _OPENS = -2.0
 
 
@@ -129,6 +130,20 @@ def _wholes(profile: Profile, exchanges: Sequence[Exchange]) -> Floats:
         centred = _centred(profile, [one.input, *one.answers])
         rows.append(centred[0] + unit(centred[1:].sum(axis=0)) if one.answers else centred[0])
     return unit(np.array(rows))
+
+
+def belongs_later(
+    profile: Profile, one: Exchange, before: Sequence[Exchange], after: Sequence[Exchange]
+) -> bool:
+    """Whether an exchange is clearly nearer to what comes after it than to what stands before it.
+
+    A boundary that is named too late costs the new topic its beginning; one that is too early
+    keeps an old turn in view.
+    """
+    rows = _wholes(profile, [one, *before, *after])
+    axes = unit(rows @ profile.topic)
+    near = rows[1:] @ rows[0] + axes[1:] @ axes[0]
+    return bool(near[len(before) :].mean() > near[: len(before)].mean() + _NEARER)
 
 
 def is_filler(profile: Profile, vector: Floats) -> bool:
