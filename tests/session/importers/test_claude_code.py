@@ -172,18 +172,24 @@ def test_the_first_prompt_may_be_gone_back_behind(tmp_path: Path, hooks: int) ->
     assert [turn.text for turn in read(path)] == ["List the files.", "a.py"]
 
 
-def test_what_follows_another_beginning_is_kept(tmp_path: Path) -> None:
-    boundary = {"type": "system", "uuid": "b1", "parentUuid": None, "subtype": "compact_boundary"}
+@pytest.mark.parametrize(
+    "beginning",
+    [
+        {"type": "system", "uuid": "b1", "subtype": "compact_boundary", "sessionId": "a"},
+        {"type": "progress", "uuid": "b1", "sessionId": "b"},
+    ],
+    ids=["a compaction", "another session"],
+)
+def test_another_beginning_is_no_way_back(tmp_path: Path, beginning: dict[str, Any]) -> None:
     path = lines(
         tmp_path / "s.jsonl",
         *chained(
             claude("user", "One.", "u1", sessionId="a"),
-            claude("user", "Two.", "u2", sessionId="b", parentUuid=None),
-            {**boundary, "sessionId": "b"},
-            claude("user", "Three.", "u3", sessionId="b"),
+            {**beginning, "parentUuid": None},
+            claude("user", "Two.", "u2", sessionId=beginning["sessionId"]),
         ),
     )
-    assert [turn.text for turn in read(path)] == ["One.", "Two.", "Three."]
+    assert [turn.text for turn in read(path)] == ["One.", "Two."]
 
 
 def test_a_queued_input_may_be_gone_back_behind(tmp_path: Path) -> None:
