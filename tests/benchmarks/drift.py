@@ -32,17 +32,26 @@ _SESSIONS = Path(__file__).with_name("drift_sessions.json")
 class Written:
     """One session: what the user says with the agent's answers."""
 
+    name: str
     kind: str
     boundary: int | None
     """The index of the first input of another topic."""
     turns: tuple[tuple[str, str], ...]
+
+    def texts(self) -> list[str]:
+        """All whose vectors a rule wants."""
+        said = [text for turn in self.turns for text in turn]
+        return [*said, *(first_sentence(asked) for asked, _ in self.turns)]
 
 
 def load() -> tuple[Written, ...]:
     """The sessions in the order in which they were written."""
     return tuple(
         Written(
-            one["kind"], one["boundary"], tuple((said, answer) for said, answer in one["turns"])
+            one["id"],
+            one["kind"],
+            one["boundary"],
+            tuple((said, told) for said, told in one["turns"]),
         )
         for one in json.loads(_SESSIONS.read_text("utf-8"))
     )
@@ -64,8 +73,7 @@ def boundaries(session: Written, rule: RuleName, vectors: Vectors) -> list[int]:
 def measure() -> list[Table]:
     """The share of drifts found at their input, and of quiet sessions with a false alarm."""
     sessions, vectors = load(), Vectors()
-    vectors.learn(text for one in sessions for turn in one.turns for text in turn)
-    vectors.learn(first_sentence(said) for one in sessions for said, _ in one.turns)
+    vectors.learn(text for one in sessions for text in one.texts())
     kinds: dict[bool, Kind] = {True: "baseline", False: "also"}
     rows = tuple(
         Row(rule, kinds[rule == "adjacent"], len(sessions), _figures(sessions, rule, vectors))
