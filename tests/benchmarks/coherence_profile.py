@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 SIGNAL_WEIGHTS = {
-    "block": 0.5,
-    "cross": 0.3,
-    "previous": 0.3,
+    "block": 0.2,
+    "cross": 0.2,
+    "previous": 0.15,
     "words": 0.6,
     "filler": 0.3,
     "coherence1": 0.2,
