@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gh_tui.embedding.native import NativeEmbedder
-from gh_tui.embedding.vectors import round16
+from gh_tui.embedding.vectors import cosine, round16
 from gh_tui.memory.coherence import (
     CoherenceConfig,
     CoherenceTurn,
@@ -45,6 +45,7 @@ SCORE_TARGETS = {
 SWITCH_TARGETS = {"dialseg711": Target(0.70), "kdconv_concat": Target(0.85)}
 PROMPT_TARGETS = (Target(0.80), Target(0.10, most=True), Target(0.05, most=True))
 _FALSE_ALARMS, _ON_REFINEMENTS = 0.10, 0.05
+_ADJACENT = 0.3
 
 
 class Vectors:
@@ -211,9 +212,12 @@ def prompt_tables(root: Path, vectors: Vectors) -> list[Table]:
         if (rates[1] or 0.0) <= _FALSE_ALARMS and (rates[2] or 0.0) <= _ON_REFINEMENTS
     ]
     limit, development = max(allowed or tried, key=_gain)
+    even, odd, rule = chats[::2], chats[1::2], f"contrast, certainty {limit:g}"
+    adjacent = _rates(odd, lambda chat: _far_from_last(chat, vectors))
     parts: list[tuple[str, Sequence[Prompts], Kind, tuple[float | None, ...]]] = [
-        ("even conversations, development", chats[::2], "also", development),
-        ("odd conversations, test", chats[1::2], "result", _flags(chats[1::2], limit, vectors)),
+        ("adjacent below 0.3, odd conversations, test", odd, "baseline", adjacent),
+        (f"{rule}, even conversations, development", even, "also", development),
+        (f"{rule}, odd conversations, test", odd, "result", _flags(odd, limit, vectors)),
     ]
     return [
         Table(
@@ -221,7 +225,7 @@ def prompt_tables(root: Path, vectors: Vectors) -> list[Table]:
             ("found", "false alarms", "on refinements"),
             tuple(
                 Row(
-                    f"contrast, certainty {limit:g}, {name}",
+                    name,
                     kind,
                     sum(len(chat.prompts) - 1 for chat in part),
                     rates,
@@ -245,16 +249,29 @@ def _gain(tried: tuple[float, tuple[float | None, ...]]) -> tuple[float, float]:
 
 
 def _flags(chats: Sequence[Prompts], limit: float, vectors: Vectors) -> tuple[float | None, ...]:
-    """Share of switches found, of false alarms, and of those on refinements."""
     watch = _session(certainty=limit, quiet_inputs=1)
+    return _rates(chats, lambda chat: _marks(chat, watch(), vectors))
+
+
+def _rates(
+    chats: Sequence[Prompts], marks: Callable[[Prompts], Sequence[bool]]
+) -> tuple[float | None, ...]:
+    """Share of switches found, of false alarms, and of those on refinements."""
     kinds: dict[str, list[bool]] = {"found": [], "false": [], "refinements": []}
     for chat in chats:
-        for index, flagged in enumerate(_marks(chat, watch(), vectors)[1:], start=1):
+        for index, flagged in enumerate(marks(chat)[1:], start=1):
             relation = chat.relations[index]
             kinds["found" if "unrelatedness" in relation else "false"].append(flagged)
             if "refinement" in relation:
                 kinds["refinements"].append(flagged)
     return tuple(mean(flags) for flags in kinds.values())
+
+
+def _far_from_last(chat: Prompts, vectors: Vectors) -> list[bool]:
+    """Whether the cosine of each prompt with the one before is below 0.3."""
+    pairs = zip(chat.prompts, chat.prompts[1:], strict=False)
+    near = [cosine(vectors[a], vectors[b]) or 0.0 for a, b in pairs]
+    return [False, *(value < _ADJACENT for value in near)]
 
 
 def _marks(chat: Prompts, watch: TopicCoherence, vectors: Vectors) -> list[bool]:
