@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -120,3 +121,15 @@ def two_sessions(data: Path) -> tuple[str, str]:
     port = server.say("PostgreSQL listens on port 5433 of the test machine.")
     server.say("Understood.")
     return pasta, port
+
+
+def being_taken(folder: Path, session: str, index: Index) -> threading.Thread:
+    """A refresh that has begun with a long recording and is not through with it."""
+    talk = Recording(folder, session)
+    for number in range(3000):
+        talk.say(f"turn {number} about the harbour")
+    worker = threading.Thread(target=index.refresh)
+    worker.start()
+    while not found(index, "harbour"):
+        pass
+    return worker

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from gh_tui.memory.terms import query_words
 from gh_tui.memory.turn import iri_for, number_of
 
 from .conftest import Embed
-from .recordings import TIME, Recording, Ticking, found, two_sessions
+from .recordings import TIME, Recording, Ticking, being_taken, found, two_sessions
 
 
 def test_a_turn_is_found_in_whichever_session_it_was_said(tmp_path: Path, index: Index) -> None:
@@ -349,13 +348,7 @@ def test_the_recording_of_the_turn_that_is_wanted_is_taken_first(tmp_path: Path)
 
 def test_it_is_taken_before_what_is_being_taken(tmp_path: Path, index: Index) -> None:
     wanted = Recording(tmp_path, "a").say("said in a")
-    talk = Recording(tmp_path, "z")
-    for number in range(3000):
-        talk.say(f"turn {number} about the harbour")
-    worker = threading.Thread(target=index.refresh)
-    worker.start()
-    while not found(index, "harbour"):
-        pass
+    worker = being_taken(tmp_path, "z", index)
     index.refresh(seconds=0.01, wait=10, first=wanted)
     assert index.text(wanted) == "said in a"
     worker.join()

@@ -19,7 +19,7 @@ from gh_tui.errors import RecordingError
 from gh_tui.memory.index import Index
 from gh_tui.memory.packed import pack_row
 
-from .recordings import Recording, Ticking, found, two_sessions
+from .recordings import Recording, Ticking, being_taken, found, two_sessions
 
 # R7: deleted or damaged.
 
@@ -383,13 +383,7 @@ def test_a_refresh_with_little_time_goes_on_later(tmp_path: Path) -> None:
 
 
 def test_closing_ends_a_refresh_after_its_batch(tmp_path: Path, index: Index) -> None:
-    talk = Recording(tmp_path, "s")
-    for number in range(3000):
-        talk.say(f"turn {number} about the harbour")
-    worker = threading.Thread(target=index.refresh)
-    worker.start()
-    while not found(index, "harbour"):
-        pass
+    worker = being_taken(tmp_path, "s", index)
     index.close()
     worker.join()
     assert 0 < index.refresh() < 3000

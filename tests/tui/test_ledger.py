@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from gh_tui.events import types as ev
 from gh_tui.events.envelope import Envelope
-from gh_tui.events.state import fold
+from gh_tui.events.state import SessionState, fold
 from gh_tui.providers.scripted.manners import count_usage
 from gh_tui.runtime import Mind
 from gh_tui.tui.widgets.ledger import Ledger
@@ -16,15 +17,21 @@ from tests.harness import live
 from tests.tui.sessions import migration, states
 
 
-def test_a_ledger_follows_the_fold_at_every_step() -> None:
+def followed(envelopes: list[Envelope]) -> Iterator[tuple[SessionState, Envelope, Ledger, Ledger]]:
+    """After each event the ledger that took it, and one that was built from the state."""
     ledger = Ledger()
-    for state, envelope in states(migration()):
+    for state, envelope in states(envelopes):
         if ledger.state is not state:
             ledger.rebuild(state)
         else:
             ledger.take(envelope.event)
         fresh = Ledger()
         fresh.rebuild(state)
+        yield state, envelope, ledger, fresh
+
+
+def test_a_ledger_follows_the_fold_at_every_step() -> None:
+    for _, _, ledger, fresh in followed(migration()):
         assert {k: v for k, v in ledger.counts.items() if v} == fresh.counts
         assert ledger.tokens_seen == fresh.tokens_seen
         assert ledger.tokens_total == fresh.tokens_total
@@ -74,15 +81,8 @@ async def test_the_tokens_of_the_timeline_are_those_of_the_gauge(
         for text in ("Explain the ledger", *questions):
             await run.session.submit(text)
             await run.session.wait_idle()
-    ledger = Ledger()
     factors, checked = set(), 0
-    for state, envelope in states(run.seen):
-        if ledger.state is not state:
-            ledger.rebuild(state)
-        else:
-            ledger.take(envelope.event)
-        fresh = Ledger()
-        fresh.rebuild(state)
+    for state, envelope, ledger, fresh in followed(run.seen):
         assert ledger.seen == fresh.seen
         assert ledger.tokens_total == fresh.tokens_total >= ledger.tokens_seen
         if isinstance(envelope.event, ev.RequestSent):
